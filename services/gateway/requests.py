@@ -39,6 +39,7 @@ from services.gateway.recall.choices import (
 from services.gateway.recall.model import RECALL_TIERS, RecallQuery
 from services.gateway.recall.ranking.profiles import ProfileSettings, weight_names
 from services.gateway.recall.settings import RecallSettings
+from services.gateway.recall.superseded import until_seconds
 from services.gateway.tokens import ConsistencyTokens
 
 
@@ -158,6 +159,7 @@ class RequestReader:
             limit=request.limit or settings.limit_default,
             as_of=as_of,
             known_at=known_at,
+            is_past=until_seconds(as_of) < now.timestamp(),
             scope=scope,
             conversation_id=request.conversation_id,
             tiers=tiers,

@@ -145,6 +145,8 @@ class UseSettings:
     """Least confidence of a fact that is asked for."""
     passive_confidence_above: Share = 0.5
     """Facts that are put into a prompt unasked must be above this."""
+    former_candidates: Count = 200
+    """Nearest facts, retired ones included, of which a search as of a time looks at how they were then."""
 
 
 @dataclass(frozen=True, slots=True)

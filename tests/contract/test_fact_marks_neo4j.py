@@ -14,11 +14,12 @@ from services.semantic.facts.stores.neo4j_marks import Neo4jFactMarks
 from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
 from tests.contract.fact_drivers import semantic_graph
+from tests.contract.fact_history import FactHistoryContract
 from tests.contract.fact_marks import FactMarksContract
 from tests.contract.fact_store import MakeStore
 
 
-class TestNeo4jFactMarks(FactMarksContract):
+class TestNeo4jFactMarks(FactMarksContract, FactHistoryContract):
     @pytest.fixture
     async def graph(self, neo4j_url: str) -> AsyncIterator[Graph]:
         async with semantic_graph(neo4j_url) as opened:

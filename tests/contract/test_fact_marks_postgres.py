@@ -18,12 +18,13 @@ from services.semantic.stores.postgres import SCHEMA
 from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
 from tests.contract.fact_drivers import semantic_pool
+from tests.contract.fact_history import FactHistoryContract
 from tests.contract.fact_marks import FactMarksContract
 from tests.contract.fact_store import MakeStore
 from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
-class TestPostgresFactMarks(FactMarksContract):
+class TestPostgresFactMarks(FactMarksContract, FactHistoryContract):
     @pytest.fixture
     async def pool(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
         async with semantic_pool(postgres_server) as opened:

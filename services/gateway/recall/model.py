@@ -40,6 +40,7 @@ class RecallQuery:
     limit: int
     as_of: datetime  # "yesterday" is the day before
     known_at: datetime | None = None  # only what had been recorded by then; None: everything
+    is_past: bool = False  # `as_of` is before the present
     scope: Scope = GLOBAL_SCOPE  # the reader's
     conversation_id: str = ""  # the running one; empty for none
     tiers: tuple[Tier, ...] = RECALL_TIERS

@@ -72,12 +72,17 @@ class OwnerSuperseded:
         return _at(self.reduced, as_of, known_at)
 
 
+def until_seconds(as_of: datetime) -> float:
+    """The end of what a time means, since the epoch: midnight, UTC, means the end of the day that begins."""
+    moment = as_of.astimezone(UTC)
+    return (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
+
+
 def _at(by_turn: Superseded, as_of: datetime, known_at: datetime | None) -> Superseded:
     if not by_turn:
         return {}
     recorded_until = math.inf if known_at is None else known_at.timestamp()
-    moment = as_of.astimezone(UTC)
-    until = (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
+    until = until_seconds(as_of)
     left = {
         turn_id: [
             one

@@ -79,6 +79,7 @@ class SearchFacts:
     reader: Reader
     limit: int
     known_at: datetime | None = None  # what was believed then; None: now
+    held_at: datetime | None = None  # what held then, also where it is retired now; None: now
 
 
 @dataclass(frozen=True, slots=True)

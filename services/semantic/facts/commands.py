@@ -247,7 +247,7 @@ def search_facts_command(
             )
     except InvalidArgument as error:
         v.include(error)
-    known_at = _known_at(v, request)
+    known_at, held_at = _known_at(v, request), _moment(v, request, "as_of_time")
     v.raise_if_any()
     return SearchFacts(
         owner=owner_of(request.user_id, caller),
@@ -257,6 +257,7 @@ def search_facts_command(
         reader=reader,
         limit=request.limit or limits.limit_default,
         known_at=known_at,
+        held_at=held_at,
     )
 
 
@@ -270,10 +271,14 @@ def list_query(request: pb.ListFactsRequest) -> Cursor:
 
 
 def _known_at(v: Violations, request: pb.ListFactsRequest | pb.SearchFactsRequest) -> datetime | None:
-    if not request.HasField("known_at_time"):
+    return _moment(v, request, "known_at_time")
+
+
+def _moment(v: Violations, request: pb.ListFactsRequest | pb.SearchFactsRequest, name: str) -> datetime | None:
+    if not request.HasField(name):
         return None
     try:
-        return common.moment(request.known_at_time, field_path="known_at_time")
+        return common.moment(getattr(request, name), field_path=name)
     except InvalidArgument as error:
         v.include(error)
         return None

@@ -38,6 +38,8 @@ class FactStatus(IntEnum):
 
 ACTIVE: Final = frozenset({FactStatus.TENTATIVE, FactStatus.STABLE})
 """The statuses of facts that searches find."""
+RETIRED: Final = frozenset({FactStatus.DEPRECATED, FactStatus.ARCHIVED})
+"""The statuses of facts that were active once and have no successor."""
 
 
 class VersionReason(IntEnum):

@@ -18,11 +18,11 @@ from services.common.scope import Scope
 from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import CreateFact, FactPage, ListFacts, SearchFacts, UpdateFact
-from services.semantic.facts.believing import believed
 from services.semantic.facts.ends import FactEnds, FactMarkStore
-from services.semantic.facts.evidence import confidence_at, fades_after
+from services.semantic.facts.evidence import fades_after
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
+from services.semantic.facts.former import FormerFacts, admits, position_of, with_confidence
 from services.semantic.facts.model import (
     ExtractionResult,
     Fact,
@@ -36,7 +36,7 @@ from services.semantic.facts.model import (
     StatementId,
 )
 from services.semantic.facts.reading import ReadFacts, ReadTurn, read_turns
-from services.semantic.facts.store import FactPosition, FactSearch, FactStore, FactWriter
+from services.semantic.facts.store import FactSearch, FactStore, FactWriter
 from services.semantic.facts.supporting import Entered, add_support
 from services.semantic.facts.working_set import FactWorkingSet
 
@@ -61,6 +61,7 @@ class FactService:
         `model_facts` adds to what `extractor` finds. What `marks` supersede, facts that are read show.
         """
         self._ends = FactEnds(marks, settings.evidence)
+        self._former = FormerFacts(store, self._ends, settings)
         self._model_facts = model_facts
         self._store = store
         self._embedder = embedder
@@ -153,13 +154,13 @@ class FactService:
         As they were believed at a time, facts are in the order of today. A page may be shorter than asked for.
         """
         if command.known_at is not None:
-            return await self._list_believed(command, command.known_at)
+            return await self._former.listed(command, command.known_at)
         confidence_min = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
         which, after = replace(command.which, confidence_min=confidence_min), command.after
         while True:
             found = await self._store.list_facts(command.owner, which=which, after=after, limit=command.page_size + 1)
             page, more = found[: command.page_size], len(found) > command.page_size
-            after = _position(page[-1]) if page else after
+            after = position_of(page[-1]) if page else after
             shown = await self._ends.of(command.owner, page)
             facts = tuple(fact for fact in shown if fact.confidence >= confidence_min)
             if facts or not more:
@@ -223,43 +224,18 @@ class FactService:
             confidence=use.explicit_confidence_min if is_explicit else use.passive_confidence_above,
             includes_threshold=is_explicit,
         )
-        if command.known_at is None:
-            now, evidence = self._clock.now(), self._settings.evidence
-            if wanted.confidence > 0.0:
-                wanted = replace(wanted, fading_after=fades_after(wanted.confidence, now, evidence))
-            hits = await self._store.search(command.owner, wanted)
-            facts = await self._ends.of(command.owner, [hit.fact for hit in hits])
-            shown = [
-                replace(hit, fact=fact, confidence_now=_share(fact, hit.fact) * confidence_at(hit.fact, now, evidence))
-                for hit, fact in zip(hits, facts, strict=True)
-            ]
-            # What marks have reduced the store does not know of.
-            return [one for one, hit in zip(shown, hits, strict=True) if one.fact == hit.fact or _admits(wanted, one)]
+        if command.known_at is not None:
+            return await self._former.believed(command.owner, wanted, command.known_at)
+        if command.held_at is not None:
+            return await self._former.held(command.owner, wanted, command.held_at)
+        now, evidence = self._clock.now(), self._settings.evidence
+        if wanted.confidence > 0.0:
+            wanted = replace(wanted, fading_after=fades_after(wanted.confidence, now, evidence))
         hits = await self._store.search(command.owner, wanted)
-        states = await self._believed(command.owner, [hit.fact.fact_id for hit in hits], command.known_at)
-        return [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
-
-    async def _list_believed(self, command: ListFacts, known_at: datetime) -> FactPage:
-        least = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
-        which, after = replace(command.which, statuses=frozenset(FactStatus), confidence_min=0.0), command.after
-        while True:
-            found = await self._store.list_facts(command.owner, which=which, after=after, limit=command.page_size + 1)
-            page, more = found[: command.page_size], len(found) > command.page_size
-            states = await self._believed(command.owner, [fact.fact_id for fact in page], known_at)
-            listed = [fact for fact in page if fact.fact_id in states and states[fact.fact_id].confidence >= least]
-            if page:
-                after = _position(page[-1])
-            if listed or not more:
-                facts = tuple(states[fact.fact_id] for fact in listed)
-                return FactPage(facts, after if more else None, tuple(map(_position, listed)))
-
-    async def _believed(self, owner: Owner, fact_ids: Sequence[FactId], known_at: datetime) -> Mapping[FactId, Fact]:
-        if not fact_ids:
-            return {}
-        records = await self._store.write(owner, lambda writer: writer.records_of(fact_ids, are_reduced=True))
-        states = believed(records, known_at, user_id=owner.user_id, settings=self._settings.evidence)
-        shown = await self._ends.of(owner, [states[i] for i in fact_ids if i in states], known_at=known_at)
-        return {**states, **{fact.fact_id: fact for fact in shown}}
+        facts = await self._ends.of(command.owner, [hit.fact for hit in hits])
+        shown = [with_confidence(hit, fact, now, evidence) for hit, fact in zip(hits, facts, strict=True)]
+        # What marks have reduced the store does not know of.
+        return [one for one, hit in zip(shown, hits, strict=True) if one.fact == hit.fact or admits(wanted, one)]
 
     async def _store_of_user(
         self, owner: Owner, interaction_ids: Sequence[InteractionId], read: ReadFacts
@@ -331,10 +307,6 @@ class FactService:
         )
 
 
-def _position(fact: Fact) -> FactPosition:
-    return FactPosition(fact.last_confirmed_time, fact.fact_id)
-
-
 async def load_for(drafts: Sequence[tuple[FactDraft, Scope]], working_set: FactWorkingSet, writer: FactWriter) -> None:
     """Loads what drafts are weighed against, and what that was merged into."""
     working_set.load(await writer.records(working_set.keys(drafts)))
@@ -384,14 +356,3 @@ def _draft_of(fact: Fact) -> FactDraft:
         valid_from=fact.valid_from_time,
         valid_to=fact.valid_to_time,
     )
-
-
-def _share(shown: Fact, stored: Fact) -> float:
-    """What marks leave of the confidence in a fact, in [0, 1]."""
-    return shown.confidence / stored.confidence if stored.confidence else 1.0
-
-
-def _admits(search: FactSearch, hit: ScoredFact) -> bool:
-    """Whether a search admits a hit with the confidence that marks leave of it, now."""
-    least = min(hit.fact.confidence, hit.fact.confidence if hit.confidence_now is None else hit.confidence_now)
-    return least > search.confidence or (search.includes_threshold and least == search.confidence)

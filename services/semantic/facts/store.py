@@ -52,7 +52,7 @@ class FactPosition:
 
 @dataclass(frozen=True, slots=True)
 class FactSearch:
-    """What to search for, among the active facts."""
+    """What to search for, among the active facts unless it says otherwise."""
 
     vector: Vector  # of length 1
     model: str  # only vectors of this model are compared
@@ -61,6 +61,7 @@ class FactSearch:
     confidence: float  # threshold, in [0, 1]
     includes_threshold: bool  # whether a fact of exactly that confidence is a hit
     fading_after: datetime | None = None  # facts that fade do so after it; None: whenever
+    includes_retired: bool = False  # also deprecated and archived facts; merged ones are never found
 
 
 @dataclass(frozen=True, slots=True)

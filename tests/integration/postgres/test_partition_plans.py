@@ -44,7 +44,10 @@ ONE_PART: Final[dict[str, tuple[str, Sequence[Any]]]] = {
     "newest token vectors": (episodic.NEWEST_TOKENS, (TENANT, "ana", "m", IDS[0], 20)),
     "a page of episodes": (episodic.LIST, (TENANT, "ana", 20, None, NOW, IDS[0], None, None)),
     "episodes by words": (episodic.COLUMNS_MATCHING, (TENANT, "ana", ["user:ana"], "a question", 20)),
-    "facts by meaning": (facts.SEARCH_AS_TENANT, (TENANT, "ana", "m", VECTOR, ["user:ana"], 0.1, True, 20, NOW)),
+    "facts by meaning": (
+        facts.SEARCH_AS_TENANT,
+        (TENANT, "ana", "m", VECTOR, ["user:ana"], 0.1, True, 20, NOW, [1, 2]),
+    ),
 }
 
 

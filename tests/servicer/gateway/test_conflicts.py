@@ -19,6 +19,7 @@ from mneme_client import (
     SupersessionDecision,
     Turn,
 )
+from tests.servicer.gateway.test_erasure import visible
 from tests.support.stack import running_stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -151,8 +152,8 @@ async def test_spec_3_5_with_the_setting_reduce_both_facts_are_halved_until_the_
 ) -> None:
     monkeypatch.setenv("MNEME_SEMANTIC__EVIDENCE__CLEAR_POLICY", "reduce")
     async with running_stack(tmp_path / "data", model_folder) as stack, Client(stack.gateway_target) as client:
-        token = await fill(client, "ada")
-        found = await client.recall("ada", "Where do I live?", consistency_token=token)
+        await visible(client, "ada", await fill(client, "ada"))
+        found = await client.recall("ada", "Where do I live?")
         by_text = {memory.text: memory for memory in found.memories}
         assert {by_text[OLD].superseded_by, by_text[NEW].superseded_by} == {""}
         turns = {by_text[OLD].memory_id, by_text[NEW].memory_id}
@@ -170,3 +171,15 @@ async def test_spec_3_5_with_the_setting_reduce_both_facts_are_halved_until_the_
         assert decided["Lyon"].confidence == pytest.approx(2 * facts["Lyon"].confidence)
         after = await client.build_context("ada", "Where do I live?")
         assert f"Ada (superseded): {OLD}" in after.text
+
+
+async def test_spec_3_7_a_recall_as_of_a_time_is_not_ruled_by_what_was_said_later(client: Client, user_id: str) -> None:
+    await visible(client, user_id, await fill(client, user_id))
+    then = await client.recall(user_id, "Where do I live?", as_of_time=MARCH + timedelta(days=1))
+    assert {memory.superseded_by for memory in then.memories} == {""}
+    facts = {hit.fact.object: hit for hit in then.facts if hit.fact.predicate == "lives_in"}
+    assert facts["Leeds"].superseded_by == ""
+    assert then.conflicts == ()
+    later = await client.recall(user_id, "Where do I live?", as_of_time=MARCH + timedelta(days=2, hours=1))
+    by_text = {memory.text: memory for memory in later.memories}
+    assert by_text[OLD].superseded_by == by_text[NEW].memory_id

@@ -24,6 +24,7 @@ def question(**fields: Any) -> recall_pb2.RecallRequest:
 def test_a_question_has_defaults() -> None:
     query = READER.recall(question(), "acme", now=NOW)
     assert (query.limit, query.as_of, query.scope, query.tiers) == (10, NOW, GLOBAL_SCOPE, RECALL_TIERS)
+    assert not query.is_past
     assert query.written is None
 
 

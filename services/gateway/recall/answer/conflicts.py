@@ -9,6 +9,7 @@ reduced, and of all with the policy REDUCE, neither side loses: they are reporte
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from typing import Final, TypeVar
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import supersessions_pb2
+from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import claims_of
@@ -49,7 +50,7 @@ from services.gateway.recall.model import (
     RecallQuery,
     ScorePart,
 )
-from services.gateway.recall.superseded import Superseded
+from services.gateway.recall.superseded import Superseded, until_seconds
 
 PART: Final = "conflict"
 """The part of a score that puts a turn before one that it supersedes."""
@@ -106,6 +107,7 @@ class ConflictResolution:
         limit: int | None = None,
         superseded: Superseded | None = None,
         reduced: Superseded | None = None,
+        until: float | None = None,
     ) -> Resolved:
         """Settles the contradictions among candidates.
 
@@ -117,6 +119,8 @@ class ConflictResolution:
             limit: How many turns are wanted; all where None.
             superseded: Statements that the semantic tier knows to hold no more, by turn.
             reduced: Pairs of statements of which neither stands, by the turns of either side.
+            until: The time as of which is asked, in seconds since the epoch: what was said later decides nothing, and
+                what ends later has not ended. The present where None.
 
         Returns:
             The best turns, the facts and the notes, without losers where these are dropped. A turn that stands is put
@@ -126,13 +130,13 @@ class ConflictResolution:
         """
         chosen = choice or ConflictChoice()
         policy = chosen.policy or self._settings.policy
-        among_facts = list(self._among_facts(facts, chosen, policy))
+        among_facts = list(self._among_facts(facts, chosen, policy, until))
         # What turns say themselves counts before what was made of them.
         among_turns = [
-            *self._among_turns(memories, chosen, policy),
+            *self._among_turns(_said_by(memories, until), chosen, policy),
             *from_facts(memories, facts, among_facts),
         ]
-        among_notes = [*self._among_notes(notes, chosen, policy), *from_turns(notes, among_turns)]
+        among_notes = [*self._among_notes(_noted_by(notes, until), chosen, policy), *from_turns(notes, among_turns)]
         neither = self._standoffs(memories, facts, notes, policy, reduced or {})
         among_facts, among_turns, among_notes = map(neither.without, (among_facts, among_turns, among_notes))
         stored = superseded or {}
@@ -183,6 +187,7 @@ class ConflictResolution:
             limit=query.limit,
             superseded=coarse.superseded,
             reduced=coarse.reduced,
+            until=until_seconds(query.as_of) if query.is_past else None,
         )
 
     def without_reduced(self, coarse: CoarseResult, choice: ConflictChoice) -> CoarseResult:
@@ -231,19 +236,22 @@ class ConflictResolution:
         return found
 
     @staticmethod
-    def _among_facts(facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy) -> Iterator[Loss]:
+    def _among_facts(
+        facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy, until: float | None
+    ) -> Iterator[Loss]:
+        last = math.inf if until is None else until
         rivals = [
             Rival(
                 identifier=hit.fact.fact_id,
                 rank=rank,
-                said_seconds=_seconds(hit.fact.last_confirmed_time.seconds, hit.fact.last_confirmed_time.nanos),
+                said_seconds=_said_seconds(hit.fact, last),
                 confidence=hit.confidence,
                 importance=hit.fact.importance,
                 is_preferred=not chosen.preferred.isdisjoint((hit.fact.fact_id, *hit.fact.derived_from)),
-                is_over=hit.fact.HasField("valid_to_time"),
+                is_over=hit.fact.HasField("valid_to_time") and hit.fact.valid_to_time.seconds <= last,
             )
             for rank, hit in enumerate(facts)
-            if hit.fact.contradictions
+            if hit.fact.contradictions and hit.fact.first_observed_time.seconds <= last
         ]
 
         one_valued = one_valued_attributes([facts[rival.rank].fact for rival in rivals])
@@ -363,6 +371,20 @@ def _claimant(episode: episodic_pb2.Episode) -> str | None:
 def _said(episode: episodic_pb2.Episode) -> str:
     """What the speaker said: of a query with its response, the query."""
     return episode.query or episode.response
+
+
+def _said_by(memories: tuple[RecalledMemory, ...], until: float | None) -> Sequence[RecalledMemory]:
+    return memories if until is None else [one for one in memories if one.episode.time.seconds <= until]
+
+
+def _noted_by(notes: tuple[RecalledNote, ...], until: float | None) -> Sequence[RecalledNote]:
+    return notes if until is None else [one for one in notes if one.note.time.seconds <= until]
+
+
+def _said_seconds(fact: facts_pb2.Fact, until: float) -> float:
+    """When a fact was said last, as far as it is known: where that was after the time in question, first."""
+    last = _seconds(fact.last_confirmed_time.seconds, fact.last_confirmed_time.nanos)
+    return last if last <= until else _seconds(fact.first_observed_time.seconds, fact.first_observed_time.nanos)
 
 
 def _seconds(seconds: int, nanos: int) -> float:

@@ -189,6 +189,8 @@ class CoarseSearch:
         )
         if query.known_at is not None:
             request.known_at_time.FromDatetime(query.known_at)
+        if query.is_past:
+            request.as_of_time.FromDatetime(query.as_of)
         reader = query.readers.principal(principal, MemoryKind.FACT)
         cached = self._superseded.get(principal.tenant_id, query.user_id)
         response = await self._upstream.facts.search_candidates(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
+from mneme.agentic.v1 import notes_pb2
 from services.common.ids import made_time
 from services.gateway.recall.columns import episode_id_text
 from services.gateway.recall.model import CoarseResult, TurnSources
@@ -14,11 +15,16 @@ from services.gateway.recall.stages.profile import without_excluded
 def as_known(coarse: CoarseResult, known_at: datetime) -> CoarseResult:
     """The results without turns recorded later, and without facts and notes that rest on such turns alone.
 
-    A turn's id says when it was recorded.
+    A turn's id says when it was recorded. Notes that rest on no turn are left out where they were written later.
     """
     ids = {episode_id_text(raw) for raw in coarse.episodes.ids} if coarse.episodes is not None else set()
     ids.update(source for hit in coarse.facts for source in hit.fact.derived_from)
     ids.update(source for hit in coarse.notes for source in hit.note.derived_from)
     later = frozenset(i for i in ids if (made := made_time(i)) is not None and made > known_at)
     excluded = coarse.sources.excluded | later
-    return without_excluded(replace(coarse, sources=TurnSources(excluded, coarse.sources.preferred)))
+    notes = tuple(hit for hit in coarse.notes if hit.note.derived_from or not _is_later(hit.note, known_at))
+    return without_excluded(replace(coarse, notes=notes, sources=TurnSources(excluded, coarse.sources.preferred)))
+
+
+def _is_later(note: notes_pb2.Note, known_at: datetime) -> bool:
+    return note.HasField("create_time") and note.create_time.ToDatetime(tzinfo=UTC) > known_at

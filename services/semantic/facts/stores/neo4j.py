@@ -19,6 +19,8 @@ from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
 from services.semantic.facts.model import (
+    ACTIVE,
+    RETIRED,
     ExtractionResult,
     Fact,
     FactId,
@@ -149,6 +151,7 @@ class Neo4jFactStore:
             "candidates": max(self._search_candidates, search.limit),
             "limit": search.limit,
             "fading_after": search.fading_after,
+            "status_before": max(RETIRED if search.includes_retired else ACTIVE) + 1,
         }
         return [scored_from_record(row) for row in await self._graph.read(cypher.SEARCH, parameters)]
 

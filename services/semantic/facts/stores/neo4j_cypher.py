@@ -295,11 +295,12 @@ CYPHER 25
 MATCH (f:MnemeFact)
 SEARCH f IN (
     VECTOR INDEX mneme_fact_embedding FOR $vector
-    WHERE f.tenant_id = $tenant_id AND f.user_id = $user_id AND f.embedding_model = $model AND f.status < 3
-        AND f.scope_key IN $scope_keys AND f.confidence >= $confidence_min
+    WHERE f.tenant_id = $tenant_id AND f.user_id = $user_id AND f.embedding_model = $model
+        AND f.status < $status_before AND f.scope_key IN $scope_keys AND f.confidence >= $confidence_min
     LIMIT $candidates
 ) SCORE AS score
-WITH f, score WHERE $fading_after IS NULL OR f.fade_time IS NULL OR f.fade_time > $fading_after
+WITH f, score
+WHERE f.status <> 4 AND ($fading_after IS NULL OR f.fade_time IS NULL OR f.fade_time > $fading_after)
 WITH f, score ORDER BY score DESC, f.fact_id LIMIT $limit
 RETURN {_HIT}, 2.0 * score - 1.0 AS similarity
 """

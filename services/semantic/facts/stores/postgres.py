@@ -26,7 +26,7 @@ from services.common.postgres.types import Connection, Pool, array_of_ids
 from services.common.postgres.users import users_statement
 from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.merge_groups import MergeGroup, MergePosition, MergeState
-from services.semantic.facts.model import ExtractionResult, Fact, FactId, ScoredFact
+from services.semantic.facts.model import ACTIVE, RETIRED, ExtractionResult, Fact, FactId, ScoredFact
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import postgres_merges as merges
 from services.semantic.facts.stores import postgres_sql as sql
@@ -177,8 +177,10 @@ class PostgresFactStore(StoreWithCachedVectors):
             return [UserId(row[0]) for row in await connection.fetch(_USERS, tenant_id, after, limit)]
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
-        """Filter and order in one statement; where the user's vectors are cached, in memory."""
+        """Filter and order in one statement; where the user's vectors are cached, in memory: of active facts alone."""
         scope_keys = list(search.reader.visible_keys())
+        if search.includes_retired:
+            return await self._compared_there(owner, search, scope_keys)
         least = search.confidence if search.includes_threshold else math.nextafter(search.confidence, math.inf)
         end_after = None if search.fading_after is None else search.fading_after.timestamp()
 
@@ -235,6 +237,7 @@ class PostgresFactStore(StoreWithCachedVectors):
             search.includes_threshold,
             search.limit,
             search.fading_after,
+            sorted(map(int, RETIRED | ACTIVE if search.includes_retired else ACTIVE)),
         )
         opened = await opened_of(self._keys, self._pool, owner, FACTS, rows)
         return [scored_fact(fact_from_row(row), row["similarity"]) for row in opened]

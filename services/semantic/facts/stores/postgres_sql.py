@@ -182,8 +182,8 @@ WHERE tenant_id = $1 AND user_id = $2 AND last_confirmed_time <= $9 AND (last_co
 SEARCH: Final = f"""
 SELECT {_PLAIN_COLUMNS}, -(embedding <#> $4) AS similarity FROM semantic.facts
 WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3
-    AND scope_key = ANY ($5::text[]) AND (confidence > $6 OR ($7 AND confidence = $6)) AND status IN (1, 2)
-    AND ($9::timestamptz IS NULL OR fade_time IS NULL OR fade_time > $9)
+    AND scope_key = ANY ($5::text[]) AND (confidence > $6 OR ($7 AND confidence = $6))
+    AND status = ANY ($10::smallint[]) AND ($9::timestamptz IS NULL OR fade_time IS NULL OR fade_time > $9)
 ORDER BY embedding <#> $4, fact_id
 LIMIT $8
 """  # noqa: S608 - no input in it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -99,6 +100,21 @@ async def test_tiers_are_asked_with_the_question_and_its_bounds() -> None:
     assert (notes.hops, notes.reader_scope.project_id) == (2, "p1")
     assert tiers.notes.method("search").principals == [ADA]
     assert tiers.notes.method("search").timeouts == [3.0]
+
+
+async def test_spec_3_7_the_tier_of_facts_is_asked_as_of_the_times_of_the_query_and_only_then() -> None:
+    tiers = full_tiers()
+    then, known = QUERY.as_of - timedelta(days=9), QUERY.as_of - timedelta(days=5)
+    await search(tiers, QUERY)
+    await search(tiers, replace(QUERY, as_of=then, is_past=True))
+    await search(tiers, replace(QUERY, known_at=known))
+    now, held, believed = (request.search for request in tiers.facts.method("search_candidates").requests)
+    assert not now.HasField("as_of_time")
+    assert not now.HasField("known_at_time")
+    assert held.as_of_time.ToDatetime(tzinfo=UTC) == then
+    assert not held.HasField("known_at_time")
+    assert believed.known_at_time.ToDatetime(tzinfo=UTC) == known
+    assert not believed.HasField("as_of_time")
 
 
 async def test_spec_3_3_facts_that_are_believed_little_are_asked_for_only_on_request() -> None:

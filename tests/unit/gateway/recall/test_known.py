@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+from mneme.agentic.v1 import notes_pb2
 from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from services.common.ids import Uuid7Ids, made_time
 from services.gateway.recall.model import CoarseResult
@@ -41,3 +42,14 @@ def test_spec_3_7_a_supersession_recorded_later_was_not_known() -> None:
     now = datetime(2025, 7, 1, tzinfo=UTC)
     assert "a" in found.at(now)
     assert "a" not in found.at(now, datetime(2025, 5, 1, tzinfo=UTC))
+
+
+def test_spec_3_7_a_note_of_no_turn_is_left_out_where_it_was_written_later() -> None:
+    hits = []
+    for name, days, sources in (("early", 0, ()), ("late", 2, ()), ("of a turn", 2, ["turn 1"]), ("undated", None, ())):
+        note = notes_pb2.Note(note_id=name, derived_from=sources)
+        if days is not None:
+            note.create_time.FromDatetime(START + timedelta(days=days))
+        hits.append(notes_pb2.ScoredNote(note=note))
+    known = as_known(CoarseResult(notes=tuple(hits)), START + timedelta(days=1))
+    assert [hit.note.note_id for hit in known.notes] == ["early", "of a turn", "undated"]

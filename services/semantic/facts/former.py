@@ -1,0 +1,108 @@
+"""Facts as of a time: what was believed then, and what held then (SPEC 3.7).
+
+Facts that were deprecated or archived since are among them. Those that were merged are not: the fact that they were
+merged into has their evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from services.common.owners import Owner
+from services.semantic.config import EvidenceSettings, SemanticSettings
+from services.semantic.facts.arguments import FactPage, ListFacts
+from services.semantic.facts.believing import believed
+from services.semantic.facts.ends import FactEnds
+from services.semantic.facts.evidence import confidence_at
+from services.semantic.facts.model import ACTIVE, Fact, FactId, FactStatus, ScoredFact
+from services.semantic.facts.store import FactPosition, FactSearch, FactStore
+
+
+class FormerFacts:
+    """Lists and searches facts as of a time."""
+
+    def __init__(self, store: FactStore, ends: FactEnds, settings: SemanticSettings) -> None:
+        """All collaborators are owned by the caller."""
+        self._store = store
+        self._ends = ends
+        self._settings = settings
+
+    async def listed(self, command: ListFacts, known_at: datetime) -> FactPage:
+        """A page of what was believed at a time, in the order of today; see `FactService.list_facts`."""
+        least = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
+        which, after = replace(command.which, statuses=frozenset(FactStatus), confidence_min=0.0), command.after
+        while True:
+            found = await self._store.list_facts(command.owner, which=which, after=after, limit=command.page_size + 1)
+            page, more = found[: command.page_size], len(found) > command.page_size
+            states = await self._states(command.owner, [fact.fact_id for fact in page], known_at)
+            shown = await self._ends.of(command.owner, list(states.values()), known_at=known_at)
+            by_id = {fact.fact_id: fact for fact in shown}
+            listed = [fact for fact in page if fact.fact_id in by_id and by_id[fact.fact_id].confidence >= least]
+            if page:
+                after = position_of(page[-1])
+            if listed or not more:
+                facts = tuple(by_id[fact.fact_id] for fact in listed)
+                return FactPage(facts, after if more else None, tuple(map(position_of, listed)))
+
+    async def believed(self, owner: Owner, wanted: FactSearch, known_at: datetime) -> list[ScoredFact]:
+        """The nearest facts that were believed enough at a time, with their confidence and validity of then.
+
+        They are found by what they say today: their former texts have no vectors.
+        """
+        widest = replace(self._widened(wanted), confidence=0.0, includes_threshold=True)
+        hits = await self._store.search(owner, widest)
+        states = await self._states(owner, [hit.fact.fact_id for hit in hits], known_at)
+        former = [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
+        facts = await self._ends.of(owner, [hit.fact for hit in former], known_at=known_at)
+        return self._admitted(former, facts, wanted, known_at)
+
+    async def held(self, owner: Owner, wanted: FactSearch, held_at: datetime) -> list[ScoredFact]:
+        """The nearest facts with the decay of a time: those that are active, and retired ones that held then."""
+        hits = [hit for hit in await self._store.search(owner, self._widened(wanted)) if _may_hold(hit.fact, held_at)]
+        facts = await self._ends.of(owner, [hit.fact for hit in hits])
+        return self._admitted(hits, facts, wanted, held_at)
+
+    def _widened(self, wanted: FactSearch) -> FactSearch:
+        """The search with room for facts that turn out not to have been believed then."""
+        limit = max(wanted.limit, self._settings.use.former_candidates)
+        return replace(wanted, limit=limit, includes_retired=True)
+
+    def _admitted(
+        self, hits: Sequence[ScoredFact], facts: Sequence[Fact], wanted: FactSearch, at: datetime
+    ) -> list[ScoredFact]:
+        evidence = self._settings.evidence
+        shown = (with_confidence(hit, fact, at, evidence) for hit, fact in zip(hits, facts, strict=True))
+        return [one for one in shown if admits(wanted, one)][: wanted.limit]
+
+    async def _states(self, owner: Owner, fact_ids: Sequence[FactId], known_at: datetime) -> Mapping[FactId, Fact]:
+        """The states of then, without marks; of those facts of which something had been recorded."""
+        if not fact_ids:
+            return {}
+        records = await self._store.write(owner, lambda writer: writer.records_of(fact_ids, are_reduced=True))
+        states = believed(records, known_at, user_id=owner.user_id, settings=self._settings.evidence)
+        return {fact_id: states[fact_id] for fact_id in fact_ids if fact_id in states}
+
+
+def with_confidence(hit: ScoredFact, shown: Fact, at: datetime, evidence: EvidenceSettings) -> ScoredFact:
+    """A hit with its fact as marks leave it, and with the confidence that this one has with the decay at a time."""
+    share = shown.confidence / hit.fact.confidence if hit.fact.confidence else 1.0
+    return replace(hit, fact=shown, confidence_now=share * confidence_at(hit.fact, at, evidence))
+
+
+def admits(search: FactSearch, hit: ScoredFact) -> bool:
+    """Whether a search admits a hit with the confidence that marks and decay leave of it."""
+    least = min(hit.fact.confidence, hit.fact.confidence if hit.confidence_now is None else hit.confidence_now)
+    return least > search.confidence or (search.includes_threshold and least == search.confidence)
+
+
+def position_of(fact: Fact) -> FactPosition:
+    """The place of a fact in lists."""
+    return FactPosition(fact.last_confirmed_time, fact.fact_id)
+
+
+def _may_hold(fact: Fact, held_at: datetime) -> bool:
+    """Whether a fact is active, or was known by a time and had not ended."""
+    has_begun = fact.first_observed_time <= held_at and (fact.valid_from_time or held_at) <= held_at
+    return fact.status in ACTIVE or (has_begun and (fact.valid_to_time is None or fact.valid_to_time > held_at))
