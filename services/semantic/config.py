@@ -145,7 +145,7 @@ class UseSettings:
     """Least confidence of a fact that is asked for."""
     passive_confidence_above: Share = 0.5
     """Facts that are put into a prompt unasked must be above this."""
-    former_candidates: Count = 200
+    former_candidates: Count = 100
     """Nearest facts, retired ones included, of which a search as of a time looks at how they were then."""
 
 

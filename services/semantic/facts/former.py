@@ -6,6 +6,7 @@ merged into has their evidence.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -81,7 +82,9 @@ class FormerFacts:
         if not fact_ids:
             return {}
         records = await self._store.write(owner, lambda writer: writer.records_of(fact_ids, are_reduced=True))
-        states = believed(records, known_at, user_id=owner.user_id, settings=self._settings.evidence)
+        evidence = self._settings.evidence
+        # Some hundred facts with their statements take longer than the event loop may wait.
+        states = await asyncio.to_thread(believed, records, known_at, user_id=owner.user_id, settings=evidence)
         return {fact_id: states[fact_id] for fact_id in fact_ids if fact_id in states}
 
 
