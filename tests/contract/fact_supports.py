@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 
+from services.common.errors import NotFound
 from services.common.ids import Uuid7Ids
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, UserId
@@ -16,6 +17,7 @@ from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.tier_embedder import TierEmbedder
 from services.common.turns import MessageRole, Turn
 from services.semantic.config import EvidenceSettings, SemanticSettings
+from services.semantic.facts.arguments import ListFacts
 from services.semantic.facts.believing import believed
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.model import Fact, FactDraft, FactStatus
@@ -39,8 +41,14 @@ def has(text: str, *, confidence: float = 0.8) -> FactDraft:
 class _Says(FactExtractor):
     """Takes each turn for the text of one fact."""
 
+    def __init__(self, *, importance: float | None = None) -> None:
+        self._importance = importance
+
     async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
-        return [[has(source.turn.content)] for source in sources]
+        drafts = [has(source.turn.content) for source in sources]
+        return [
+            [draft if self._importance is None else replace(draft, importance=self._importance)] for draft in drafts
+        ]
 
 
 def turn(
@@ -70,6 +78,30 @@ class FactSupportsContract:
 
     async def take_in(self, service: FactService, *sources: SourceInteraction, owner: Owner = ANN) -> None:
         await service.extract(owner.tenant_id, sources)
+
+    async def test_spec_3_3_a_fact_that_has_faded_is_in_no_list_before_a_job_deprecates_it(
+        self, store: FactStore
+    ) -> None:
+        clock = FakeClock(DAY_ONE)
+        service = FactService(
+            store,
+            TierEmbedder(EMBEDDER),
+            _Says(importance=0.5),
+            clock=clock,
+            ids=Uuid7Ids(clock),
+            settings=SemanticSettings(),
+        )
+        await self.take_in(service, turn(DOZEN))
+        stored = (await self.facts(store))[DOZEN]
+        assert stored.fade_time is not None
+        asked = ListFacts(ANN, FactFilter(), page_size=10, after=None)
+        for moment, expected in ((stored.fade_time - timedelta(days=1), 1), (stored.fade_time + timedelta(days=1), 0)):
+            clock.set(moment)
+            assert len((await service.list_facts(asked)).facts) == expected
+        with pytest.raises(NotFound):
+            await service.get(ANN, stored.fact_id)
+        assert (await service.get(ANN, stored.fact_id, include_low_confidence=True)).fact_id == stored.fact_id
+        assert (await service.list_facts(replace(asked, include_low_confidence=True))).facts
 
     async def test_spec_3_4_what_says_the_same_in_other_words_supports_a_fact(
         self, service: FactService, store: FactStore

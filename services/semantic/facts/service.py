@@ -19,7 +19,7 @@ from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import CreateFact, FactPage, ListFacts, SearchFacts, UpdateFact
 from services.semantic.facts.ends import FactEnds, FactMarkStore
-from services.semantic.facts.evidence import fades_after
+from services.semantic.facts.evidence import confidence_at, fades_after
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.former import FormerFacts, admits, position_of, with_confidence
@@ -141,12 +141,17 @@ class FactService:
         """A fact with its versions.
 
         Raises:
-            NotFound: The owner has no such fact, or too little confidence in it.
+            NotFound: The owner has no such fact, or too little confidence in it is left.
         """
         [fact] = await self._ends.of(owner, [await self._store.get(owner, fact_id)])
-        if fact.confidence < self._settings.use.explicit_confidence_min and not include_low_confidence:
+        if not include_low_confidence and not self._is_believed(fact):
             raise NotFound("fact", fact_id)
         return fact
+
+    def _is_believed(self, fact: Fact) -> bool:
+        """Whether decay has left a fact the confidence that an explicit search asks for."""
+        now = confidence_at(fact, self._clock.now(), self._settings.evidence)
+        return now >= self._settings.use.explicit_confidence_min
 
     async def list_facts(self, command: ListFacts) -> FactPage:
         """A page of facts. One that is confirmed meanwhile moves to the front of the list.
@@ -162,7 +167,7 @@ class FactService:
             page, more = found[: command.page_size], len(found) > command.page_size
             after = position_of(page[-1]) if page else after
             shown = await self._ends.of(command.owner, page)
-            facts = tuple(fact for fact in shown if fact.confidence >= confidence_min)
+            facts = tuple(fact for fact in shown if command.include_low_confidence or self._is_believed(fact))
             if facts or not more:
                 return FactPage(facts, after if more else None)
 
