@@ -133,6 +133,8 @@ class NoteLimits:
     """Notes of one use."""
     removed_sources_max: Count = 1_000
     """Interactions that one RemoveBySource names."""
+    removed_notes_max: Count = 10_000
+    """What one RemoveOwner may name as the most notes to remove."""
     links_returned_max: CountOrNone = 100
     """Links returned with a note."""
     turn: TurnLimits = field(default_factory=TurnLimits, metadata=table("turn"))

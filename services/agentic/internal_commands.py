@@ -149,5 +149,6 @@ def remove_owner_command(request: pb.RemoveOwnerRequest, caller: Principal, *, l
     """
     v = Violations()
     v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.number("notes_max", request.notes_max, low=0, high=limits.removed_notes_max)
     v.raise_if_any()
     return owner_of(request.user_id, caller)

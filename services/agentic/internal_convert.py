@@ -8,8 +8,7 @@ from mneme.agentic.internal.v1 import notes_pb2 as pb
 from services.agentic.convert import DecayOf, write_hits
 from services.agentic.internal_commands import GenerationBatch
 from services.agentic.model import GenerationResult, ScoredNote
-from services.agentic.removal import SourceRemoval
-from services.agentic.store import RemovedCounts
+from services.agentic.removal import OwnerRemoval, SourceRemoval
 from services.agentic.use import UseCounts
 from services.common.interactions import SourceInteraction
 
@@ -48,10 +47,14 @@ def remove_by_source_response(removal: SourceRemoval) -> pb.RemoveBySourceRespon
     )
 
 
-def remove_owner_response(removed: RemovedCounts) -> pb.RemoveOwnerResponse:
+def remove_owner_response(removal: OwnerRemoval) -> pb.RemoveOwnerResponse:
     """How much was removed."""
+    removed = removal.removed
     return pb.RemoveOwnerResponse(
-        removed_notes=removed.notes, removed_links=removed.links, destroyed_data_keys=removed.data_keys
+        removed_notes=removed.notes,
+        removed_links=removed.links,
+        destroyed_data_keys=removed.data_keys,
+        has_more=removal.has_more,
     )
 
 

@@ -119,4 +119,4 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
     async def RemoveOwner(self, request: pb.RemoveOwnerRequest, _context: Context) -> pb.RemoveOwnerResponse:
         """See notes.proto."""
         owner = commands.remove_owner_command(request, current_principal(), limits=self._limits)
-        return convert.remove_owner_response(await self._removal.of_owner(owner))
+        return convert.remove_owner_response(await self._removal.of_owner(owner, notes_max=request.notes_max))

@@ -30,6 +30,14 @@ class SourceRemoval:
     changed_notes: int  # notes that stay
 
 
+@dataclass(frozen=True, slots=True)
+class OwnerRemoval:
+    """What of a user was removed."""
+
+    removed: RemovedCounts
+    has_more: bool  # notes are left, for a repeat
+
+
 class NoteRemoval:
     """Removes what interactions or users left in the tier."""
 
@@ -87,18 +95,28 @@ class NoteRemoval:
 
         return await self._store.write(owner, work)
 
-    async def of_owner(self, owner: Owner) -> RemovedCounts:
-        """Removes all notes of a user and blocks the interactions that were processed."""
+    async def of_owner(self, owner: Owner, *, notes_max: int = 0) -> OwnerRemoval:
+        """Removes all notes of a user and blocks the interactions that were processed.
 
-        async def work(writer: NoteWriter) -> RemovedCounts:
-            removed = await writer.delete_all()
+        Args:
+            owner: Whose notes.
+            notes_max: How many notes are removed at most; 0 for all. Where there are as many or more, the rest and the
+                block are left for a repeat.
+        """
+
+        async def work(writer: NoteWriter) -> OwnerRemoval:
+            removed = await writer.delete_some(notes_max) if notes_max else RemovedCounts(notes=0, links=0)
+            if notes_max and removed.notes == notes_max:
+                return OwnerRemoval(removed, has_more=True)
+            rest = await writer.delete_all()
             await writer.idempotency().erase(owner.user_id)
-            return removed
+            both = replace(rest, notes=removed.notes + rest.notes, links=removed.links + rest.links)
+            return OwnerRemoval(both, has_more=False)
 
-        removed = await self._store.write(owner, work)
-        if self._maintenance is not None:
+        removal = await self._store.write(owner, work)
+        if self._maintenance is not None and not removal.has_more:
             await self._maintenance.remove_owner(owner)
-        return removed
+        return removal
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """Users of a tenant that have notes; see `NoteStore.users`."""

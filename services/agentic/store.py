@@ -219,6 +219,13 @@ class NoteWriter(UpkeepWrites, Protocol):
         """
         ...
 
+    async def delete_some(self, limit: int) -> RemovedCounts:
+        """Delete at most so many notes of any status, as a part of the removal of all of them.
+
+        What names them otherwise, such as the results of their interactions, may be left to `delete_all`.
+        """
+        ...
+
     async def delete_all(self) -> RemovedCounts:
         """Delete all notes, and block all interactions that were processed."""
         ...

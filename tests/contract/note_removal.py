@@ -270,6 +270,23 @@ class NoteRemovalContract:
         assert await store.processed(BOB, ids) == {}
         assert list(await store.questions(ANN, [TurnKey("c", 1), TurnKey("c", 2)])) == [TurnKey("c", 2)]
 
+    async def test_spec_6_6_an_owners_notes_go_in_parts_whatever_their_status(
+        self, store: NoteStore, replica: NoteStore
+    ) -> None:
+        await fill(store, ANN, BOB)
+        await set_status(store, ARCHIVED, 2)
+        parts = [await store.write(ANN, lambda writer: writer.delete_some(4)) for _ in range(3)]
+        assert [part.notes for part in parts] == [4, 2, 0]
+        assert sum(part.links for part in parts) == 3
+        for each in (replica, store):
+            assert (await search(each), await listed(each), await listed(each, ARCHIVED)) == ([], [], [])
+            assert numbers(await search(each, owner=BOB, limit=3)) == [1, 2, 3]
+        rest = await store.write(ANN, lambda writer: writer.delete_all())
+        assert (rest.notes, rest.links) == (0, 0)
+        assert await replica.processed(ANN, [interaction_id(1)]) == {
+            interaction_id(1): GenerationResult(interaction_id(1), ())
+        }
+
     async def test_spec_6_6_all_of_an_owner_goes_and_nothing_of_others(
         self, store: NoteStore, replica: NoteStore
     ) -> None:

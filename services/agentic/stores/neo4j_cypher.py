@@ -294,6 +294,13 @@ SET o.notes = o.notes - notes
 RETURN notes, links
 """
 
+NOTE_IDS: Final = """CYPHER 25
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
+WHERE n.note_id >= ''
+WITH n.note_id AS note_id LIMIT $limit
+RETURN collect(note_id) AS note_ids
+"""
+
 ALL_NOTE_IDS: Final = """CYPHER 25
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
 WHERE n.note_id >= ''

@@ -178,6 +178,11 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
         self._notes_count -= record["notes"]
         return RemovedCounts(notes=record["notes"], links=record["links"])
 
+    async def delete_some(self, limit: int) -> RemovedCounts:
+        """Delete notes with their links."""
+        [record] = await self._run(cypher.NOTE_IDS, limit=limit)
+        return await self.delete_notes(record["note_ids"])
+
     async def delete_all(self) -> RemovedCounts:
         """Delete all notes, and block all processed interactions."""
         [record] = await self._run(cypher.ALL_NOTE_IDS)

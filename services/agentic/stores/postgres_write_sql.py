@@ -170,6 +170,22 @@ WITH gone AS (
 SELECT count(*) FROM gone
 """
 
+#: With the number of the links whose first end it was: all ends deleted, each link is counted once.
+DELETE_ENDS_OF: Final = """
+WITH gone AS (
+    DELETE FROM agentic.link_ends WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) RETURNING is_first
+)
+SELECT count(*) FILTER (WHERE is_first) FROM gone
+"""
+DELETE_NOTES_ALONE: Final = """
+WITH gone AS (
+    DELETE FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) RETURNING true
+)
+SELECT count(*) FROM gone
+"""
+NOTE_IDS: Final = """
+SELECT note_id FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 ORDER BY note_id LIMIT $3
+"""
 ALL_NOTE_IDS: Final = "SELECT note_id FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2"
 
 PUT_LINKS: Final = f"""

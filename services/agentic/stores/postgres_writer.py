@@ -205,6 +205,14 @@ class PostgresNoteWriter(PostgresUpkeepWrites):
         await self.idempotency().erase(self._user_id, note_ids)
         return await self._delete(_uuids(note_ids))
 
+    async def delete_some(self, limit: int) -> RemovedCounts:
+        """Delete notes with their own ends of links: the others go with their notes."""
+        ids = [row["note_id"] for row in await self._fetch(sql.NOTE_IDS, limit)]
+        [[links]] = await self._fetch(sql.DELETE_ENDS_OF, ids)
+        await self._fetch(sql.DELETE_VECTORS_OF, ids)
+        [[notes]] = await self._fetch(sql.DELETE_NOTES_ALONE, ids)
+        return RemovedCounts(notes=notes, links=links)
+
     async def delete_all(self) -> RemovedCounts:
         """Delete all notes, and block all processed interactions."""
         rows = await self._fetch(sql.ALL_NOTE_IDS)

@@ -269,9 +269,13 @@ class ErasureSteps:
 
         counts["notes"] += await _deleted(_ids(items, ItemKind.NOTE), delete)
         if any(item.kind is ItemKind.USER for item in items):
+            # Notes that are left wait for a repeat of this chunk, which finds its other items gone.
             removed = await self._upstream.notes.remove_owner(
-                principal, internal_notes_pb2.RemoveOwnerRequest(user_id=user_id), timeout_seconds=self._timeout_seconds
+                principal,
+                internal_notes_pb2.RemoveOwnerRequest(user_id=user_id, notes_max=self._settings.chunk_items),
+                timeout_seconds=self._timeout_seconds,
             )
+            position = claim.erasure.position if removed.has_more else position
             counts["notes"] += removed.removed_notes
             counts["links"] += removed.removed_links
             counts["data_keys"] += removed.destroyed_data_keys

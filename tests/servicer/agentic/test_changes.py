@@ -320,6 +320,18 @@ async def test_spec_6_6_removing_an_owner_removes_everything_and_blocks_deliveri
     assert await contents(running) == ["Coffee is grown in Kenya."]
 
 
+async def test_spec_6_6_an_owner_is_removed_in_steps_of_which_the_last_one_says_so(running: Running) -> None:
+    await running.internal.GenerateNotes(generation([*interactions(), *interactions(user_id="bob")]), metadata=ANN)
+    request = internal_pb.RemoveOwnerRequest(user_id="ann", notes_max=3)
+    steps = [await running.internal.RemoveOwner(request, metadata=ANN) for _ in range(3)]
+    assert [(step.removed_notes, step.has_more) for step in steps] == [(3, True), (1, False), (0, False)]
+    assert (await contents(running), len(await contents(running, "bob"))) == ([], 4)
+    late = await running.internal.GenerateNotes(generation(interactions()), metadata=ANN)
+    assert not [result for result in late.results if result.response.note_ids]
+    request.notes_max = -1
+    assert (await refused(running.internal.RemoveOwner(request, metadata=ANN)))[0] == grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_readers_change_nothing(running: Running) -> None:
     for call in (
         running.stub.UpdateNote(pb.UpdateNoteRequest(), metadata=READER),

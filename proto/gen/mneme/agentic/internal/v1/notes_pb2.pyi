@@ -148,17 +148,21 @@ class ListUsersResponse(_message.Message):
     def __init__(self, user_ids: _Optional[_Iterable[str]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class RemoveOwnerRequest(_message.Message):
-    __slots__ = ("user_id",)
+    __slots__ = ("user_id", "notes_max")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
+    NOTES_MAX_FIELD_NUMBER: _ClassVar[int]
     user_id: str
-    def __init__(self, user_id: _Optional[str] = ...) -> None: ...
+    notes_max: int
+    def __init__(self, user_id: _Optional[str] = ..., notes_max: _Optional[int] = ...) -> None: ...
 
 class RemoveOwnerResponse(_message.Message):
-    __slots__ = ("removed_notes", "removed_links", "destroyed_data_keys")
+    __slots__ = ("removed_notes", "removed_links", "destroyed_data_keys", "has_more")
     REMOVED_NOTES_FIELD_NUMBER: _ClassVar[int]
     REMOVED_LINKS_FIELD_NUMBER: _ClassVar[int]
     DESTROYED_DATA_KEYS_FIELD_NUMBER: _ClassVar[int]
+    HAS_MORE_FIELD_NUMBER: _ClassVar[int]
     removed_notes: int
     removed_links: int
     destroyed_data_keys: int
-    def __init__(self, removed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ..., destroyed_data_keys: _Optional[int] = ...) -> None: ...
+    has_more: bool
+    def __init__(self, removed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ..., destroyed_data_keys: _Optional[int] = ..., has_more: _Optional[bool] = ...) -> None: ...
