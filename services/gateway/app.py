@@ -44,9 +44,11 @@ from services.gateway.context_window.app import open_context_windows
 from services.gateway.documents.app import open_documents
 from services.gateway.door import Door
 from services.gateway.erasure.app import open_erasure
+from services.gateway.erasure.hiding import ErasedUsers, hiding
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.steps import ErasureSteps
 from services.gateway.erasure.stores.postgres import PostgresErasures
+from services.gateway.erasure.stores.postgres_pending import PostgresPendingErasures
 from services.gateway.grants.requests import GrantRequestReader
 from services.gateway.grants.service import Grants
 from services.gateway.grants.servicer import GrantServicer
@@ -213,6 +215,8 @@ async def open_gateway(
         steps = ErasureSteps(upstream, archive, (grants, speakers, profiles), chosen.erasure, learning.learn)
         runner = ErasureRunner(erasures, steps, clock=resources.clock, settings=chosen.erasure)
         runner.start(background)
+        erased = ErasedUsers(PostgresPendingErasures(pool))
+        erased.start(background, chosen.erasure.pending_poll_seconds)
         pipeline = RecallPipeline(
             Stages(
                 consistency=ConsistencyWait(journal, dispatcher),
@@ -297,6 +301,7 @@ async def open_gateway(
                 use_cases,
                 erasures,
                 runner,
+                erased,
                 resources.embedder,
                 chosen.erasure,
                 id_chars_max=chosen.limits.journal.id_chars_max,
@@ -315,7 +320,8 @@ async def open_gateway(
         stack.push_async_callback(audit.recorder.flush)
         audit.start(background)
         # A tier that is away degrades responses, and no more.
-        yield Gateway(audit.over((*own, *door.bindings()), readiness_check(pool)), use_cases)
+        shown = [hiding(binding, erased) for binding in (*own, *door.bindings())]
+        yield Gateway(audit.over(shown, readiness_check(pool)), use_cases)
 
 
 def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:

@@ -7,11 +7,9 @@ response: if that fails, so does the call, and its repeat is recorded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.message import Message
 
 from services.common.auth import Role, current_principal_or_none
@@ -21,6 +19,7 @@ from services.common.rpc.server import ServiceBinding
 from services.common.settings_types import Count
 from services.gateway.audit.named import memories_named_in
 from services.gateway.audit.store import Access, AuditStore
+from services.gateway.wrapping import form_of, messages_of, read_message, text_field, wrapped_binding
 
 _BATCH: Final = 500
 _IN_THEIR_TRANSACTION: Final = frozenset(
@@ -97,8 +96,8 @@ class AuditRecorder:
             tenant_id=principal.tenant_id,
             principal_id=principal.principal_id,
             method=method,
-            request_id=_text(request, "request_id"),
-            user_id=_text(request, "user_id"),
+            request_id=text_field(request, "request_id"),
+            user_id=text_field(request, "user_id"),
             memory_ids=memories_named_in(request, response),
             time=self._clock.now(),
         )
@@ -112,28 +111,23 @@ class AuditRecorder:
 def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:
     """The same service, with its calls recorded."""
     name = binding.full_name.rpartition(".")[2]
-    methods = descriptor_pool.Default().FindServiceByName(binding.full_name).methods
-    messages = {
-        f"/{binding.full_name}/{method.name}": (
-            message_factory.GetMessageClass(method.input_type),
-            message_factory.GetMessageClass(method.output_type),
-        )
-        for method in methods
-    }
+    messages = messages_of(binding)
     writes = {f"/{binding.full_name}/{method}": role > Role.READER for method, role in binding.roles.items()}
 
     def wrapped(path: str, handler: Any) -> Any:
         method = f"{name}.{path.rpartition('/')[2]}"
         if handler is None or path not in messages or method in _IN_THEIR_TRANSACTION:
             return handler
-        kind = "stream_" if handler.request_streaming else "unary_"
-        kind += "stream" if handler.response_streaming else "unary"
+        kind = form_of(handler)
         serve = getattr(handler, kind)
         request_type, response_type = messages[path]
 
         async def record(request: Any, response: Any = None) -> None:
             await recorder.record(
-                method, _read(request, request_type), _read(response, response_type), is_write=writes.get(path, True)
+                method,
+                read_message(request, request_type),
+                read_message(response, response_type),
+                is_write=writes.get(path, True),
             )
 
         if handler.response_streaming:
@@ -152,61 +146,4 @@ def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:
 
         return handler._replace(**{kind: serve_one})
 
-    def add_to_server(servicer: Any, server: Any) -> None:
-        binding.add_to_server(servicer, _WrappingServer(server, wrapped))
-
-    return ServiceBinding(
-        binding.full_name, add_to_server, binding.servicer, binding.roles, binding.withheld, binding.ready
-    )
-
-
-class _WrappingServer:
-    """Registers handlers with a server, each in another form."""
-
-    def __init__(self, server: Any, wrap: Callable[[str, Any], Any]) -> None:
-        self._server = server
-        self._wrap = wrap
-
-    def add_generic_rpc_handlers(self, handlers: Sequence[Any]) -> None:
-        self._server.add_generic_rpc_handlers([_WrappedHandlers(handler, self._wrap) for handler in handlers])
-
-    def add_registered_method_handlers(self, service_name: str, method_handlers: Mapping[str, Any]) -> None:
-        self._server.add_registered_method_handlers(
-            service_name,
-            {name: self._wrap(f"/{service_name}/{name}", handler) for name, handler in method_handlers.items()},
-        )
-
-
-class _WrappedHandlers:
-    """A generic handler whose methods have another form, each made once."""
-
-    def __init__(self, inner: Any, wrap: Callable[[str, Any], Any]) -> None:
-        self._inner = inner
-        self._wrap = wrap
-        self._made: dict[str, Any] = {}
-
-    def service_name(self) -> Any:
-        return self._inner.service_name()
-
-    def service(self, details: Any) -> Any:
-        path = details.method
-        if path not in self._made:
-            handler = self._inner.service(details)
-            if handler is None:
-                return None  # not remembered: names that callers make up take no memory
-            self._made[path] = self._wrap(path, handler)
-        return self._made[path]
-
-
-def _read(message: Any, kind: type[Message]) -> Message | None:
-    """The message; calls that are passed on have it as bytes. None for what is no message, such as a stream."""
-    if isinstance(message, bytes):
-        return kind.FromString(message)
-    return message if isinstance(message, Message) else None
-
-
-def _text(request: Message | None, name: str) -> str:
-    if request is None or name not in request.DESCRIPTOR.fields_by_name:
-        return ""
-    value = getattr(request, name)
-    return value if isinstance(value, str) else ""
+    return wrapped_binding(binding, wrapped)

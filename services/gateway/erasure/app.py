@@ -8,6 +8,7 @@ from services.gateway.erasure.candidates import Candidates
 from services.gateway.erasure.correcting import Correcting
 from services.gateway.erasure.derived import DerivedMemories
 from services.gateway.erasure.forgetting import Forgetting
+from services.gateway.erasure.hiding import ErasedUsers
 from services.gateway.erasure.model import ErasureSettings
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.runner import ErasureRunner
@@ -21,6 +22,7 @@ def open_erasure(
     use_cases: UseCases,
     erasures: PostgresErasures,
     runner: ErasureRunner,
+    erased: ErasedUsers,
     embedder: Embedder,
     settings: ErasureSettings,
     *,
@@ -33,13 +35,14 @@ def open_erasure(
         use_cases: Of the gateway: recalls, writes, tokens.
         erasures: Tombstones and receipts.
         runner: Carries erasures out in the background.
+        erased: Hides users who are being erased.
         embedder: Makes the vectors of what shall be found.
         settings: Bounds.
         id_chars_max: Length of user ids and request ids.
         purges_since: When files were purged.
     """
     derived = DerivedMemories(use_cases.upstream, timeout_seconds=use_cases.deadline_seconds)
-    erasing = Erasing(erasures, runner, derived, settings)
+    erasing = Erasing(erasures, runner, derived, settings, erased)
     candidates = Candidates(erasures, use_cases.recall, embedder, use_cases.clock, settings)
     servicer = ErasureServicer(
         erasing,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from services.common.auth import Principal, Role, role_missing
+from services.gateway.erasure.hiding import ErasedUsers
 from services.gateway.erasure.model import EraseCommand, Erasure, ErasureSettings, Plan, Planned, Target, TargetKind
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.store import DerivedCounts, ErasureStore
@@ -28,9 +29,15 @@ class Erasing:
     """Accepts erasures, and shows what would go and how far they are."""
 
     def __init__(
-        self, store: ErasureStore, runner: ErasureRunner, derived: DerivedCounts, settings: ErasureSettings
+        self,
+        store: ErasureStore,
+        runner: ErasureRunner,
+        derived: DerivedCounts,
+        settings: ErasureSettings,
+        erased: ErasedUsers,
     ) -> None:
-        """`runner` carries out what `store` holds."""
+        """`runner` carries out what `store` holds; `erased` hides users meanwhile."""
+        self._erased = erased
         self._store = store
         self._runner = runner
         self._derived = derived
@@ -52,6 +59,8 @@ class Erasing:
         """
         _check_role(principal, command.target)
         erasure, replayed = await self._store.begin(caller, command)
+        if not erasure.is_done:
+            self._erased.add(erasure.tenant_id, erasure.target)
         return Erased(await self._finished(erasure, seconds_left), replayed)
 
     async def earlier(self, caller: Caller, command: EraseCommand, *, seconds_left: float) -> Erased | None:
