@@ -102,6 +102,7 @@ TREATMENTS: Final = {
     "maintenance.claims": Treatment.KEPT,
     "maintenance.idempotency_records": Treatment.KEPT,
     "maintenance.log": Treatment.KEPT,
+    "maintenance.purge_schedule": Treatment.KEPT,
     "maintenance.purges": Treatment.KEPT,
     "maintenance.schema_migrations": Treatment.KEPT,
 }

@@ -32,6 +32,7 @@ class Database:
     direct_url: str = (
         ""  # past PgBouncer, for notices between gateways; empty if there is no such URL or no other gateway
     )
+    superuser_url: str = ""  # for purges of its files; empty where it is not known
 
 
 @contextlib.asynccontextmanager
@@ -50,14 +51,14 @@ async def open_database(settings: HostSettings, data_dir: DataDir) -> AsyncItera
             await migrate_schemas(
                 settings.postgres_owner_url, app_role=settings.postgres_app_role, has_graph=bool(settings.neo4j_url)
             )
-        yield Database(settings.postgres_url, settings.notice_url)
+        yield Database(settings.postgres_url, settings.notice_url, settings.postgres_purge_url)
         return
     embedded = EmbeddedPostgres(data_dir)
     async with embedded, _kept_running(embedded):
         await migrate_schemas(
             embedded.owner_dsn, app_role=settings.postgres_app_role, has_graph=bool(settings.neo4j_url)
         )
-        yield Database(embedded.app_dsn)
+        yield Database(embedded.app_dsn, superuser_url=embedded.superuser_dsn)
 
 
 async def migrate_schemas(owner_url: str, *, has_graph: bool, app_role: str = APP_ROLE) -> None:

@@ -144,6 +144,7 @@ async def run_processes(
         "MNEME_POSTGRES_URL": database.url,
         "MNEME_POSTGRES_DIRECT_URL": database.direct_url,
         "MNEME_POSTGRES_OWNER_URL": "",  # the schemas are up to date, and so is the graph
+        "MNEME_POSTGRES_PURGE_URL": "",
         "MNEME_NEO4J_MIGRATE": "false",
         "MNEME_SERVICE_SECRET": secret.decode(),
         **{f"MNEME_{name.upper()}_TARGET": addresses[name] for name in _TIERS},
@@ -153,9 +154,14 @@ async def run_processes(
     }
     plain = {name: value for name, value in common.items() if not name.startswith("MNEME_TLS_")}
     plain["MNEME_DRAIN_SECONDS"] = "0"  # the gateway stops before them
+    own = {"episodic": {"MNEME_POSTGRES_PURGE_URL": database.superuser_url}}  # whose job purges the files
     services = [
         *(
-            _Service(name, addresses[name], {**plain, "MNEME_LISTEN": addresses[name], **_metrics(settings, offset)})
+            _Service(
+                name,
+                addresses[name],
+                {**plain, **own.get(name, {}), "MNEME_LISTEN": addresses[name], **_metrics(settings, offset)},
+            )
             for offset, name in enumerate(_TIERS, start=1)
         ),
         _Service(

@@ -194,6 +194,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
                 cache=shared.cache,
                 disk=shared.disk,
                 key_ring=key_ring,
+                superuser_url=database.superuser_url,
                 **resources,
             ),
             shared.tiers.episodic,

@@ -55,6 +55,11 @@ class HostSettings(BaseSettings):
     postgres_owner_url: str = Field(
         default="", description="PostgreSQL as the owner of the schemas, for migrations. Empty: they are not run."
     )
+    postgres_purge_url: str = Field(
+        default="",
+        description="PostgreSQL as a superuser, past PgBouncer, for the episodic tier's job that purges files after "
+        "erasures. Empty: on a server no job does; the embedded server needs none.",
+    )
     postgres_direct_url: str = Field(
         default="",
         description="PostgreSQL past PgBouncer, as the services' role: notices do not pass through transaction mode.",

@@ -26,6 +26,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         secret=assembly.secret,
         cache=assembly.cache(),
         key_ring=assembly.key_ring,
+        superuser_url=settings.postgres_purge_url,
         disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
     )
     server = qdrant_server(settings)

@@ -49,6 +49,7 @@ from services.episodic.comparison import ModelComparer
 from services.episodic.config import EpisodicSettings, QdrantServer
 from services.episodic.importance import ImportanceScorer
 from services.episodic.indexer import EpisodeIndexer
+from services.episodic.maintenance.files import purge_jobs
 from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.maintenance.retention import RetainEpisodes
@@ -83,6 +84,8 @@ class EpisodicResources:
     """Watches the disk of the embedded index; with the default settings where None."""
     key_ring: DataKeyRing | None = None
     """Encrypts content; stored as it is where None."""
+    superuser_url: str = ""
+    """Of the database, for the job that purges its files; it does not run where empty."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,12 @@ async def open_episodic(
                 resources,
                 chosen,
                 leader,
-                further_jobs=[*log.jobs, clusters.job, *_filling(store, index, chosen)],
+                further_jobs=[
+                    *log.jobs,
+                    clusters.job,
+                    *_filling(store, index, chosen),
+                    *purge_jobs(pool, resources.superuser_url, chosen.purging),
+                ],
             )
         )
         exported = episodic_records(resources.clock, tier.episodes.write_accesses)

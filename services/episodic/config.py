@@ -201,6 +201,19 @@ class AccessSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeSettings:
+    """The job that rewrites files after erasures (docs/erasure.md)."""
+
+    is_enabled: bool = False  # calls wait while their table is rewritten; on a server, needs MNEME_POSTGRES_PURGE_URL
+    look_seconds: Seconds = 30.0  # how often it looks whether something is due
+    age_seconds: Seconds = 3_600.0  # after an erasure, until it is due however little it erased
+    memories_min: Count = 10_000  # memories that were erased since the last purge from which it is due at once
+    interval_seconds: Seconds = 3_600.0  # from the beginning of one purge of the job to that of the next, at least
+    hold_seconds: Seconds = 20.0  # calls of one table wait at most for this long; one that takes longer stays as it is
+    attempts: Count = 20  # at the lock of a table before it is left for the next purge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodicSettings:
     """Everything that can be set in this tier."""
 
@@ -217,5 +230,6 @@ class EpisodicSettings:
     summaries: SummarySettings = field(default_factory=SummarySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
+    purging: PurgeSettings = field(default_factory=PurgeSettings)
     activity: ActivitySettings = field(default_factory=ActivitySettings)
     clusters: ClusterSettings = field(default_factory=ClusterSettings)

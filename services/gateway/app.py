@@ -24,7 +24,7 @@ from services.common.encryption.postgres import data_keys
 from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
 from services.common.ids import IdSource
-from services.common.maintenance.purges import first_purges_since
+from services.common.maintenance.purges import purges_after
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
@@ -305,7 +305,7 @@ async def open_gateway(
                 resources.embedder,
                 chosen.erasure,
                 id_chars_max=chosen.limits.journal.id_chars_max,
-                purges_since=partial(first_purges_since, pool),
+                purges_after=partial(purges_after, pool),
             ),
             maintenance_binding(
                 MaintenanceServicer(

@@ -21,6 +21,8 @@ def erasure(message: erasure_pb2.Erasure) -> r.Erasure:
         complete_time=moment(message, "complete_time"),
         backup_expire_time=moment(message, "backup_expire_time"),
         purge_note=message.purge_note,
+        purge_time=moment(message, "purge_time"),
+        purge_due_time=moment(message, "purge_due_time"),
     )
 
 

@@ -30,7 +30,9 @@ class Erasure:
     create_time: datetime | None
     complete_time: datetime | None  # None while it is pending
     backup_expire_time: datetime | None  # until when backups may hold it; None where the service does not know
-    purge_note: str = ""  # what to run so that no bytes of it are left in files
+    purge_note: str = ""  # what to run so that no bytes of it are left in files, or what the schedule does
+    purge_time: datetime | None = None  # when files of PostgreSQL and embedded indexes were purged; None: not yet
+    purge_due_time: datetime | None = None  # when the schedule purges them at the latest; None: done, pending, or none
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ SEQUENCES: Final = "sequences"
 
 _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index', 'purges')
+    AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index', 'purges', 'purge_schedule')
 """
 # Epochs are of one database: its caches load anew by them. So are the claim of an embedded index, and what was purged.
 # Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database

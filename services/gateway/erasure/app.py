@@ -13,7 +13,7 @@ from services.gateway.erasure.model import ErasureSettings
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.service import Erasing
-from services.gateway.erasure.servicer import ErasureServicer, PurgesSince, erasure_binding
+from services.gateway.erasure.servicer import ErasureServicer, PurgesAfter, erasure_binding
 from services.gateway.erasure.stores.postgres import PostgresErasures
 from services.gateway.servicer import UseCases
 
@@ -27,7 +27,7 @@ def open_erasure(
     settings: ErasureSettings,
     *,
     id_chars_max: int,
-    purges_since: PurgesSince,
+    purges_after: PurgesAfter,
 ) -> ServiceBinding:
     """Erase, Forget and Correct, for a server.
 
@@ -39,7 +39,7 @@ def open_erasure(
         embedder: Makes the vectors of what shall be found.
         settings: Bounds.
         id_chars_max: Length of user ids and request ids.
-        purges_since: When files were purged.
+        purges_after: What becomes of files after an erasure.
     """
     derived = DerivedMemories(use_cases.upstream, timeout_seconds=use_cases.deadline_seconds)
     erasing = Erasing(erasures, runner, derived, settings, erased)
@@ -53,6 +53,6 @@ def open_erasure(
         pages=use_cases.pages,
         clock=use_cases.clock,
         deadline_seconds=use_cases.deadline_seconds,
-        purges_since=purges_since,
+        purges_after=purges_after,
     )
     return erasure_binding(servicer)

@@ -7,11 +7,14 @@ from typing import Final
 
 from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from services.common.convert import timestamp
+from services.common.maintenance.purges import PurgeAfter
 from services.gateway.erasure.correcting import Correction
 from services.gateway.erasure.forgetting import Forgotten
 from services.gateway.erasure.model import STORE_STEPS, Erasure, ErasureSettings, Plan, Planned, Store
 from services.gateway.grants.model import MemoryKind
 from services.gateway.tokens import ConsistencyTokens
+
+_NOTHING_KNOWN: Final = PurgeAfter()
 
 PURGE_NOTE: Final = (
     "No call returns what was erased. Files of the stores with bytes_may_remain may hold bytes of it until they are "
@@ -19,18 +22,24 @@ PURGE_NOTE: Final = (
     "your own (Redis, Neo4j, Qdrant) by their own means. Backups hold it until they expire."
 )
 """What a receipt says of bytes in files."""
+_SCHEDULED_NOTE: Final = (
+    "No call returns what was erased. Files of the stores with bytes_may_remain may hold bytes of it: the maintenance "
+    "job episodic.purge_files begins at {time} at the latest to rewrite those of PostgreSQL and embedded engines. "
+)
 _PURGED_NOTE: Final = (
-    "No call returns what was erased. A purge that began after the erasure and was done at {time} rewrote the files of "
-    "PostgreSQL and of embedded vector indexes. Other servers of your own (Redis, Neo4j, Qdrant) may hold bytes of it "
-    "until they are rewritten by their own means, and backups until they expire."
+    "No call returns what was erased. A purge {by}that began after the erasure and was done at {time} rewrote the "
+    "files of PostgreSQL and of embedded vector indexes. "
+)
+_OTHERS_NOTE: Final = (
+    "Other servers of your own (Redis, Neo4j, Qdrant) may hold bytes of it until they are rewritten by their own "
+    "means, and backups until they expire."
 )
 
 
 def erasure_message(
-    erasure: Erasure, settings: ErasureSettings, *, purge_time: datetime | None = None
+    erasure: Erasure, settings: ErasureSettings, *, purge: PurgeAfter = _NOTHING_KNOWN
 ) -> erasure_pb2.Erasure:
-    """An erasure with its receipt; `purge_time` is when the first purge after it was done."""
-    note = PURGE_NOTE if purge_time is None else _PURGED_NOTE.format(time=purge_time.isoformat(timespec="seconds"))
+    """An erasure with its receipt, and what becomes of its files."""
     state = erasure_pb2.ERASURE_STATE_DONE if erasure.is_done else erasure_pb2.ERASURE_STATE_PENDING
     message = erasure_pb2.Erasure(
         erasure_id=erasure.erasure_id,
@@ -46,13 +55,31 @@ def erasure_message(
             for store in Store
         ],
         create_time=timestamp(erasure.create_time),
-        purge_note=note if any(erasure.counts(store) for store in Store) else "",
     )
+    if any(erasure.counts(store) for store in Store):
+        message.purge_note = _purge_note(purge)
+        if purge.done_time is not None:
+            message.purge_time.CopyFrom(timestamp(purge.done_time))
+        elif purge.due_time is not None:
+            message.purge_due_time.CopyFrom(timestamp(purge.due_time))
     if erasure.complete_time is not None:
         message.complete_time.CopyFrom(timestamp(erasure.complete_time))
         if settings.backup_retention:
             message.backup_expire_time.CopyFrom(timestamp(erasure.complete_time + settings.backup_retention))
     return message
+
+
+def _purge_note(purge: PurgeAfter) -> str:
+    if purge.done_time is not None:
+        by = "by the schedule " if purge.is_scheduled else ""
+        return _PURGED_NOTE.format(by=by, time=_second(purge.done_time)) + _OTHERS_NOTE
+    if purge.due_time is not None:
+        return _SCHEDULED_NOTE.format(time=_second(purge.due_time)) + _OTHERS_NOTE
+    return PURGE_NOTE
+
+
+def _second(time: datetime) -> str:
+    return time.isoformat(timespec="seconds")
 
 
 def forget_response(forgotten: Forgotten, settings: ErasureSettings) -> erasure_pb2.ForgetResponse:

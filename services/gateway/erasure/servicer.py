@@ -9,6 +9,7 @@ from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
 from services.common.idempotency.requests import request_digest
+from services.common.maintenance.purges import PurgeAfter
 from services.common.paging import PageTokens
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
@@ -31,8 +32,8 @@ ROLES = {
 }
 
 
-PurgesSince = Callable[[Sequence[datetime]], Awaitable[Sequence[datetime | None]]]
-"""For each time when the first purge that began then or later was done."""
+PurgesAfter = Callable[[Sequence[datetime]], Awaitable[Sequence[PurgeAfter]]]
+"""For each time what becomes of the files after an erasure that was done then."""
 
 
 class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
@@ -49,10 +50,10 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         pages: PageTokens,
         clock: Clock,
         deadline_seconds: float,
-        purges_since: PurgesSince,
+        purges_after: PurgesAfter,
     ) -> None:
         """Serves the use cases; `deadline_seconds` are for a call whose deadline is not known."""
-        self._purges_since = purges_since
+        self._purges_after = purges_after
         self._erasing = erasing
         self._forgetting = forgetting
         self._correcting = correcting
@@ -71,7 +72,7 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         caller = Caller(principal.tenant_id, principal.principal_id)
         left = seconds_left(self._deadline_seconds)
         erased = await self._erasing.erase(principal, caller, command, seconds_left=left)
-        message = convert.erasure_message(erased.erasure, self._erasing.settings)
+        [message] = await self._receipts([erased.erasure])
         return erasure_pb2.EraseResponse(erasure=message, replayed=erased.replayed)
 
     async def GetErasure(
@@ -98,14 +99,14 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         )
 
     async def _receipts(self, erasures: Sequence[Erasure]) -> list[erasure_pb2.Erasure]:
-        """The receipts, with when their files were purged."""
+        """The receipts, with what becomes of their files."""
         done = [erasure.complete_time for erasure in erasures if erasure.complete_time is not None]
-        purges = dict(zip(done, await self._purges_since(done), strict=True))
+        purges = dict(zip(done, await self._purges_after(done), strict=True)) if done else {}
         return [
             convert.erasure_message(
                 erasure,
                 self._erasing.settings,
-                purge_time=purges[erasure.complete_time] if erasure.complete_time is not None else None,
+                purge=purges[erasure.complete_time] if erasure.complete_time is not None else PurgeAfter(),
             )
             for erasure in erasures
         ]

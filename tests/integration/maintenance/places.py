@@ -38,6 +38,7 @@ class Place:
     pool: Pool
     clock: FakeClock
     indexes: Sequence[EdgeEpisodeIndex] = ()  # of `FIRST` and `SECOND`, as many as the case needs
+    dsn: str = ""  # of the database, as the services' role
 
     @property
     def index(self) -> EdgeEpisodeIndex:
@@ -107,4 +108,4 @@ async def opened(case: JobCase, dsn: str, folder: Path, clock: FakeClock) -> Asy
             index = await EdgeEpisodeIndex.open(folder, model=model, dimension=dimension)
             stack.push_async_callback(index.aclose)
             indexes.append(index)
-        yield Place(pool, clock, indexes)
+        yield Place(pool, clock, indexes, dsn)

@@ -16,12 +16,13 @@ import pytest
 from services.common.errors import Conflict
 from services.common.maintenance.postgres import migrate_maintenance
 from services.common.maintenance.purges import (
+    PurgeAfter,
     begin_purge,
     database_is_purged,
-    first_purges_since,
     index_is_purged,
     is_index_purged,
     pending_index_purge,
+    purges_after,
 )
 from services.common.postgres.purging_online import (
     OnlinePurgeSettings,
@@ -144,14 +145,15 @@ async def test_a_purge_is_done_when_the_database_and_the_indexes_are(fresh_datab
         second = await begin_purge(connection, uuid.uuid4())
         assert second is not None
         await database_is_purged(connection, first)
-        assert await first_purges_since(pool, [before]) == [None]
+        assert await purges_after(pool, [before]) == [PurgeAfter()]
         await index_is_purged(pool, first.begin_time)
         assert await is_index_purged(connection, first)
         assert not await is_index_purged(connection, second)
-        done, none = await first_purges_since(pool, [before, second.begin_time])
-        assert done is not None
-        assert done >= first.begin_time
-        assert none is None
+        done, none = await purges_after(pool, [before, second.begin_time])
+        assert done.done_time is not None
+        assert done.done_time >= first.begin_time
+        assert not done.is_scheduled
+        assert none == PurgeAfter()
         assert await pending_index_purge(pool) == second.begin_time
     finally:
         await connection.close()
@@ -163,4 +165,4 @@ async def test_a_database_without_the_table_of_purges_is_known_as_such(
 ) -> None:
     assert await begin_purge(reader, uuid.uuid4()) is None
     async with asyncpg.create_pool(fresh_database.superuser, min_size=1, max_size=1) as pool:
-        assert await first_purges_since(pool, [datetime.now(UTC)]) == [None]
+        assert await purges_after(pool, [datetime.now(UTC)]) == [PurgeAfter()]

@@ -14,6 +14,7 @@ from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.encryption.rows import opened_rows
 from services.common.errors import NotFound
 from services.common.ids import IdSource
+from services.common.maintenance.purges import note_erased
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
@@ -329,6 +330,7 @@ class PostgresErasureClaim:
             _SAVE, *self._key, int(step), position, receipt, now, now if is_done else None
         )
         if is_done:
+            await note_erased(self._connection, sum(sum(counts.values()) for counts in receipt.values()))
             if self._erasure.target.kind is TargetKind.USER:
                 # Again: what was read while the user was being erased was recorded behind its response.
                 await self._connection.execute(

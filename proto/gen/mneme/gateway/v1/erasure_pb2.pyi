@@ -56,7 +56,7 @@ class StoreReceipt(_message.Message):
     def __init__(self, store: _Optional[_Union[ErasureStore, str]] = ..., done: _Optional[bool] = ..., counts: _Optional[_Mapping[str, int]] = ..., bytes_may_remain: _Optional[bool] = ...) -> None: ...
 
 class Erasure(_message.Message):
-    __slots__ = ("erasure_id", "user_id", "state", "stores", "create_time", "complete_time", "backup_expire_time", "purge_note")
+    __slots__ = ("erasure_id", "user_id", "state", "stores", "create_time", "complete_time", "backup_expire_time", "purge_note", "purge_time", "purge_due_time")
     ERASURE_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +65,8 @@ class Erasure(_message.Message):
     COMPLETE_TIME_FIELD_NUMBER: _ClassVar[int]
     BACKUP_EXPIRE_TIME_FIELD_NUMBER: _ClassVar[int]
     PURGE_NOTE_FIELD_NUMBER: _ClassVar[int]
+    PURGE_TIME_FIELD_NUMBER: _ClassVar[int]
+    PURGE_DUE_TIME_FIELD_NUMBER: _ClassVar[int]
     erasure_id: str
     user_id: str
     state: ErasureState
@@ -73,7 +75,9 @@ class Erasure(_message.Message):
     complete_time: _timestamp_pb2.Timestamp
     backup_expire_time: _timestamp_pb2.Timestamp
     purge_note: str
-    def __init__(self, erasure_id: _Optional[str] = ..., user_id: _Optional[str] = ..., state: _Optional[_Union[ErasureState, str]] = ..., stores: _Optional[_Iterable[_Union[StoreReceipt, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., backup_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purge_note: _Optional[str] = ...) -> None: ...
+    purge_time: _timestamp_pb2.Timestamp
+    purge_due_time: _timestamp_pb2.Timestamp
+    def __init__(self, erasure_id: _Optional[str] = ..., user_id: _Optional[str] = ..., state: _Optional[_Union[ErasureState, str]] = ..., stores: _Optional[_Iterable[_Union[StoreReceipt, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., backup_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purge_note: _Optional[str] = ..., purge_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purge_due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class PlannedMemory(_message.Message):
     __slots__ = ("memory", "preview", "time")
