@@ -64,7 +64,7 @@ async def _fill(data_dir: Path, memories: int, seed: int) -> None:
         await remember_conversations(Gateway(channel), _of_one_user(memories, seed))
 
 
-def _store(folder: Path, memories: int, seed: int) -> Path:
+def stored_user(folder: Path, memories: int, seed: int) -> Path:
     """The folder of the filled installation, made where it is not there from an earlier run."""
     full = folder / f"{memories}-of-one-user"
     if not (full / "done").exists():
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if program is None:
         parser.error("no Chromium on this machine: apt install chromium, or set MNEME_BROWSER")
     with tempfile.TemporaryDirectory(prefix="mneme-bench-", ignore_cleanup_errors=True) as folder:
-        data_dir = _store(options.store or Path(folder), options.memories, options.seed)
+        data_dir = stored_user(options.store or Path(folder), options.memories, options.seed)
         return _report(options, *run(_measure(data_dir, program, options.times)))
 
 
