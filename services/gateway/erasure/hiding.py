@@ -48,6 +48,7 @@ class ErasedUsers:
         """Asks `store`."""
         self._store = store
         self._owners: set[tuple[str, str]] = set()
+        self._added: set[tuple[str, str]] = set()  # since the last reading began, which may not have seen them
 
     def start(self, background: BackgroundWork[str], poll_seconds: float) -> None:
         """Looks for erasures of other gateways until `background` is closed."""
@@ -55,11 +56,13 @@ class ErasedUsers:
 
     async def refresh(self) -> None:
         """Reads anew who is being erased."""
-        self._owners = set(await self._store.pending_owners())
+        self._added = set()
+        self._owners = set(await self._store.pending_owners()) | self._added
 
     def add(self, tenant_id: str, target: Target) -> None:
         """Hides who is erased as a whole from now on."""
         if target.kind in {TargetKind.USER, TargetKind.TENANT}:
+            self._added.add((tenant_id, target.user_id))
             self._owners.add((tenant_id, target.user_id))
 
     async def hides(self, tenant_id: str, user_id: str) -> bool:

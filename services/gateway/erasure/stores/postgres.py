@@ -330,7 +330,8 @@ class PostgresErasureClaim:
             _SAVE, *self._key, int(step), position, receipt, now, now if is_done else None
         )
         if is_done:
-            await note_erased(self._connection, sum(sum(counts.values()) for counts in receipt.values()))
+            if count := sum(sum(counts.values()) for counts in receipt.values()):
+                await note_erased(self._connection, count)
             if self._erasure.target.kind is TargetKind.USER:
                 # Again: what was read while the user was being erased was recorded behind its response.
                 await self._connection.execute(
