@@ -53,9 +53,9 @@ _REMEMBER_PAUSE_SECONDS: Final = 0.2
 _LOOK_PAUSE_SECONDS: Final = 0.05
 _LOOK_SECONDS: Final = 2.0
 """For which the user is looked for after the erasure was done."""
-_PURGED_PAUSE_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.5
 _CANARIES: Final = 5
-_NEIGHBOUR_TURNS: Final = 500
+_NEIGHBOUR_TURNS: Final = 100
 _FOLDERS: Final = {
     "write-ahead log": "postgres/cluster/pg_wal",
     "PostgreSQL": "postgres",
@@ -247,7 +247,7 @@ async def _measure(data_dir: Path, options: argparse.Namespace) -> _Measured:
         texts = [f"My friend {canaries.word(f'turn {n}')} repairs boats in Trieste." for n in range(_CANARIES)]
         planted = await client.remember(MAIN_USER, "canaries", texts)
         await writing.write_neighbours(client, _NEIGHBOUR, _NEIGHBOUR_TURNS)
-        await writing.settled(client)
+        await _settled(client)
         vectors = [
             pattern
             for vector in await made[0].embed_documents(texts)
@@ -269,6 +269,13 @@ async def _measure(data_dir: Path, options: argparse.Namespace) -> _Measured:
         if found := [way for way in look.ways if way not in await look.check()]:
             raise BenchError(f"found after the purge: {', '.join(found)}")
     return measured
+
+
+async def _settled(client: Client) -> None:
+    """Waits until nothing is to be delivered or indexed any more."""
+    async with asyncio.timeout(_WAIT_SECONDS_MAX):
+        while any(tier.pending_count for tier in await client.get_backlog()):  # noqa: ASYNC110 - the service knows
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 @contextlib.asynccontextmanager
@@ -304,7 +311,7 @@ async def _purge(client: Client, data_dir: Path, erasure: Erasure, options: argp
         await purge_installation(data_dir, "", OnlinePurgeSettings(), index_seconds=_WAIT_SECONDS_MAX)
     async with asyncio.timeout(_WAIT_SECONDS_MAX):
         while erasure.purge_time is None:
-            await asyncio.sleep(_PURGED_PAUSE_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
             erasure = await client.get_erasure(erasure.erasure_id)
 
 
