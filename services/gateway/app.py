@@ -211,7 +211,9 @@ async def open_gateway(
             settings=chosen.grants,
         )
         speakers = SpeakerNames(journal, keep_seconds=chosen.recall.speaker_cache_seconds)
-        erasures = PostgresErasures(pool, clock=resources.clock, ids=resources.ids, keys=keys)
+        erasures = PostgresErasures(
+            pool, clock=resources.clock, ids=resources.ids, audited_max=chosen.erasure.audited_max, keys=keys
+        )
         steps = ErasureSteps(upstream, archive, (grants, speakers, profiles), chosen.erasure, learning.learn)
         runner = ErasureRunner(erasures, steps, clock=resources.clock, settings=chosen.erasure)
         runner.start(background)

@@ -107,7 +107,7 @@ async def world(stack: RunningStack, postgres_server: EmbeddedPostgres) -> Async
         journal = PostgresJournal(pool, clock=clock, ids=Uuid7Ids(clock))
         archive = SessionArchive(upstream, journal, clock=clock)
         steps = ErasureSteps(upstream, archive, (), SETTINGS)
-        yield World(journal, PostgresErasures(pool, clock=clock, ids=Uuid7Ids(clock)), steps, upstream)
+        yield World(journal, PostgresErasures(pool, clock=clock, ids=Uuid7Ids(clock), audited_max=200), steps, upstream)
 
 
 def target(kind: TargetKind, user_id: str) -> Target:

@@ -104,6 +104,18 @@ class Target:
         found = Scope.from_key(scope_key)
         return found == self.scope or (self.with_nested and found.sees(self.scope))
 
+    def audited(self, named_max: int) -> tuple[tuple[str, ...], dict[str, object]]:
+        """The first memories of the target, and the rest of what an audit entry says of it; no content."""
+        about: dict[str, object] = {"kind": self.kind.name.lower()}
+        if self.conversation_id:
+            about["conversation"] = self.conversation_id
+        if self.scope is not None:
+            about |= {"scope": self.scope.key, "nested": self.with_nested}
+        beyond = len(self.memories) - named_max
+        if beyond > 0:
+            about["memories_beyond"] = beyond
+        return tuple(memory_id for _, memory_id in self.memories[:named_max]), about
+
     def to_json(self) -> dict[str, object]:
         """What the worker needs of it besides the items."""
         scope_key = self.scope.key if self.scope else ""
@@ -218,6 +230,7 @@ class ErasureSettings:
     page_size_default: Count = 50  # erasures of a page where no size is asked for
     page_size_max: Count = 200  # erasures of a page; more is cut to it
     memories_max: Annotated[int, Ge(1), Le(1_000)] = 1_000  # memories named in one Erase or chosen by one Forget
+    audited_max: Count = 200  # memories that the audit entry of an erasure names; those beyond it are counted in it
     plan_turns_max: Count = 10_000  # turns of a dry run whose facts and notes are counted
     previews_max: Count = 100  # memories that a plan shows
     preview_chars: Count = 200  # of each of them

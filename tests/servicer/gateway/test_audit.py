@@ -9,7 +9,7 @@ from collections.abc import Callable
 import asyncpg
 import pytest
 
-from mneme.gateway.v1 import erasure_pb2
+from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
 from mneme_client import Client, FactCategory, NoteKind
 from services.common.audit.checkpoint import CheckpointError, read_checkpoint
 from services.common.audit.verification import AuditEntry, verify_log
@@ -178,3 +178,27 @@ async def test_spec_6_10_erasing_a_user_blinds_its_entries_and_breaks_no_proof(
     verdict = verify_log(log, checkpoints)
     assert not verdict.problems
     assert verdict.blinded >= 1
+    kept = [json.loads(entry.body) for entry in log if entry.body]
+    (call,) = [body for body in kept if body.get("target", {}).get("erasure") == erasure.erasure_id]
+    assert (call["method"], call["principal"], call["user_id"], call["target"]["kind"]) == (
+        "Erase",
+        "developer",
+        "",
+        "user",
+    )
+
+
+async def test_spec_6_10_what_is_erased_or_ended_is_named(client: Client, gateway: Stubs, user_id: str) -> None:
+    written = await client.remember(user_id, "c1", ["My cat is called Mochi."], request_id=f"{user_id} 1")
+    (turn,) = written.interactions
+    await client.delete_session(user_id, "c1", request_id=f"{user_id} 2")
+    reference = memory_pb2.MemoryReference(kind=tiers_pb2.MEMORY_KIND_EPISODE, memory_id=turn.interaction_id)
+    request = erasure_pb2.EraseRequest(
+        request_id=str(uuid.uuid4()), user_id=user_id, memories=erasure_pb2.MemoryReferences(memories=[reference])
+    )
+    erasure = (await gateway.erasures.Erase(request)).erasure
+    log = await said(client, user_id)
+    assert log["EndSession"]["target"] == {"conversation": "c1"}
+    assert log["Erase"]["memories"] == [turn.interaction_id]
+    assert log["Erase"]["target"] == {"erasure": erasure.erasure_id, "kind": "memories"}
+    assert log["Erase"]["principal"] == "developer"

@@ -30,9 +30,11 @@ from services.gateway.erasure.model import (
     TargetKind,
     advanced,
 )
+from services.gateway.erasure.stores.auditing import audit_erasure
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import ARCHIVE_SUFFIX, Caller, Removed
 from services.gateway.journal.stores import postgres_removal, rows
+from services.gateway.journal.stores.request_records import claim_request, store_response
 
 _COLUMNS: Final = (
     "tenant_id, erasure_id, user_id, kind, target, step, position, receipt, attempts, create_time, complete_time"
@@ -103,44 +105,43 @@ _TURNS_AT_ONCE: Final = 500
 class PostgresErasures:
     """Implements `ErasureStore`."""
 
-    def __init__(self, pool: Pool, *, clock: Clock, ids: IdSource, keys: DataKeys = NO_DATA_KEYS) -> None:
-        """Uses the journal's pool, schema and data keys."""
+    def __init__(
+        self, pool: Pool, *, clock: Clock, ids: IdSource, audited_max: int, keys: DataKeys = NO_DATA_KEYS
+    ) -> None:
+        """Uses the journal's pool, schema and data keys; an audit entry names `audited_max` memories."""
         self._pool = pool
         self._keys = keys
         self._clock = clock
         self._ids = ids
+        self._audited_max = audited_max
 
     async def begin(self, caller: Caller, command: EraseCommand) -> tuple[Erasure, bool]:
         """See `ErasureStore.begin`."""
         now, target = self._clock.now(), command.target
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
-            # Of no user, so that the erasure of a user leaves the record.
-            earlier = await connection.fetchval(
-                "SELECT gateway.claim_request($1, $2, $3, $4, '', $5, $6)",
-                caller.tenant_id,
-                caller.principal_id,
+            identifier = UUID(self._ids.new_id())
+            # Of no user, so that the erasure of a user leaves the record and who asked for it.
+            earlier = await claim_request(
+                connection,
+                caller,
                 command.method,
-                command.request_id,
-                command.digest,
-                now,
+                request_id=command.request_id,
+                user_id="",
+                digest=command.digest,
+                now=now,
+                target={"erasure": str(identifier), "kind": target.kind.name.lower()},
             )
             if earlier is not None:
-                return await _get(connection, caller.tenant_id, rows.checked(earlier)["erasure"]), True
-            identifier = UUID(self._ids.new_id())
+                return await _get(connection, caller.tenant_id, earlier["erasure"]), True
             row = await connection.fetchrow(
                 _INSERT, caller.tenant_id, identifier, target.user_id, int(target.kind), target.to_json(), now
             )
             erasure = _from_row(row)
             items = [Item(ItemKind(kind), target.user_id, memory_id) for kind, memory_id in target.memories]
             await _add_items(connection, erasure, items)
-            await connection.execute(
-                "UPDATE gateway.requests SET response = $5"
-                " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
-                caller.tenant_id,
-                caller.principal_id,
-                command.method,
-                command.request_id,
-                {"erasure": str(identifier)},
+            await audit_erasure(connection, caller, command, erasure, named_max=self._audited_max)
+            await store_response(
+                connection, caller, command.method, command.request_id, {"erasure": erasure.erasure_id}
             )
         return erasure, False
 

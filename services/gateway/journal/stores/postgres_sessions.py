@@ -218,7 +218,7 @@ class PostgresSessions(ABC):
         digest = "\0".join(session).encode()
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
             earlier = await connection.fetchval(
-                "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
+                "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7, $8)",
                 caller.tenant_id,
                 caller.principal_id,
                 _METHOD,
@@ -226,6 +226,7 @@ class PostgresSessions(ABC):
                 command.user_id,
                 digest,
                 self._clock.now(),
+                {"conversation": command.conversation_id},
             )
             if earlier is not None:
                 rows.checked(earlier)

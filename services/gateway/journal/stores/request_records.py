@@ -20,15 +20,16 @@ async def claim_request(
     user_id: str,
     digest: bytes,
     now: datetime,
+    target: Mapping[str, Any] | None = None,
 ) -> Mapping[str, Any] | None:
-    """The response of an earlier use of the request id; None for the first, which is audited.
+    """The response of an earlier use of the request id; None for the first, which is audited with its `target`.
 
     Raises:
         InvalidArgument: The request id was used before with another request.
         NotFound: It was used before, and what the request wrote was removed since.
     """
     earlier: dict[str, Any] | None = await connection.fetchval(
-        "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7)",
+        "SELECT gateway.claim_request($1, $2, $3, $4, $5, $6, $7, $8)",
         caller.tenant_id,
         caller.principal_id,
         method,
@@ -36,6 +37,7 @@ async def claim_request(
         user_id,
         digest,
         now,
+        target,
     )
     return rows.checked(earlier) if earlier is not None else None
 
