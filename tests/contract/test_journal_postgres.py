@@ -1,8 +1,10 @@
 """The journal in PostgreSQL."""
 
 import json
+import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,8 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Pool
-from services.gateway.journal.model import DeliveryFailure, DeliveryOutcome, RetryCommand, Tier
+from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import DeliveryFailure, DeliveryOutcome, RecallRecord, RetryCommand, Tier
 from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, PostgresJournal
 from tests.contract.journal import ACME, GATED, JournalContract, append, command
 from tests.contract.journal_fairness import FairClaimsContract
@@ -19,6 +22,13 @@ from tests.contract.journal_removal import JournalRemovalContract
 from tests.support.clock import FakeClock
 from tests.support.encryption import ENCRYPTION, chosen_keys
 from tests.support.postgres import fresh_postgres
+
+
+async def bodies(pool: Pool) -> list[dict[str, Any]]:
+    """What the audit log says, in its order."""
+    async with tenant_transaction(pool, "acme") as connection:
+        found = await connection.fetch("SELECT body FROM gateway.audit_entries ORDER BY entry_id")
+    return [json.loads(row["body"]) for row in found]
 
 
 class TestPostgresJournal(JournalContract, FairClaimsContract, JournalRemovalContract):
@@ -58,13 +68,30 @@ class TestPostgresJournal(JournalContract, FairClaimsContract, JournalRemovalCon
             await batch.settle(DeliveryOutcome(failed=given_up))
         letters = (await journal.dead_letters("acme", tier=None, limit=10, after=None)).items
         assert await journal.retry(ACME, RetryCommand("r1", tuple(one.delivery_id for one in letters), b"retry")) == 2
-        async with tenant_transaction(pool, "acme") as connection:
-            found = await connection.fetch("SELECT body FROM gateway.audit_entries ORDER BY entry_id")
-        bodies = [json.loads(row["body"]) for row in found]
-        retried = [body for body in bodies if body["method"] == "RetryDeadLetters"]
+        retried = [body for body in await bodies(pool) if body["method"] == "RetryDeadLetters"]
         assert [(body["user_id"], body["memories"]) for body in retried] == [
             ("", []),
             ("u1", [turns[0]]),
             ("u2", [turns[1]]),
         ]
         assert retried[1]["target"] == {"dead_letters": 1}
+
+    async def test_spec_6_10_a_recall_that_is_recorded_twice_has_one_entry_with_all_that_was_read(
+        self, journal: PostgresJournal, pool: Pool, clock: FakeClock
+    ) -> None:
+        recall, fact, turn, procedure = (str(uuid.uuid4()) for _ in range(4))
+        record = RecallRecord(
+            "acme",
+            recall,
+            "u1",
+            ((MemoryKind.FACT, fact),),
+            clock.now(),
+            "agent",
+            procedure_ids=(procedure,),
+            also_read=(turn, "no UUID", fact),
+        )
+        await journal.add_recalls([record])
+        await journal.add_recalls([record])
+        (body,) = await bodies(pool)
+        assert (body["method"], body["principal"], body["request_id"]) == ("Recall", "agent", recall)
+        assert body["memories"] == [fact, turn, procedure]

@@ -162,10 +162,18 @@ class RecallRecord:
     scope: Scope = GLOBAL_SCOPE  # the reader's
     procedure_ids: tuple[str, ...] = ()  # procedures that were applied
     counts_use: bool = True  # whether its notes count as used together; not read back
+    also_read: tuple[str, ...] = ()  # ids of turns that were returned and are not judged; for the audit log alone
 
     def ids(self, kind: MemoryKind) -> list[str]:
         """The returned memories of a kind, best first."""
         return [memory_id for memory_kind, memory_id in self.memories if memory_kind is kind]
+
+    @property
+    def read_ids(self) -> list[str]:
+        """All that was read, each once: what was returned, and the procedures that were applied."""
+        return list(
+            dict.fromkeys([*(memory_id for _, memory_id in self.memories), *self.also_read, *self.procedure_ids])
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,10 @@ class RecallRecords(Protocol):
     """What recalls returned, for feedback that judges a recall as a whole."""
 
     async def add_recalls(self, records: Sequence[RecallRecord]) -> None:
-        """Writes records of any tenants. May be lost in a crash."""
+        """Writes records of any tenants, with their entries in the audit log; those that are there are left.
+
+        May be lost in a crash.
+        """
         ...
 
     async def recall_record(self, tenant_id: str, user_id: str, recall_id: str) -> RecallRecord | None:

@@ -200,7 +200,7 @@ class RecallPipeline:
             applied = (*rewritten.applied, *others)
             reading = _reading(query, question, names, intent, applied, profile if known_owner is not None else None)
             if self._stages.recall_log is not None:
-                self._stages.recall_log.record(
+                await self._stages.recall_log.record(
                     principal.tenant_id,
                     query.user_id,
                     recall_id,
@@ -208,8 +208,10 @@ class RecallPipeline:
                     query=query.text,
                     scope=query.scope,
                     procedure_ids=[p.procedure_id for p in reading.applied_patterns if p.procedure_id],
-                    counts_use=query.limit
-                    > 1,  # who asks for one memory uses none together: clients wait so for a write
+                    # Who asks for one memory uses none together: clients wait so for a write.
+                    counts_use=query.limit > 1,
+                    also_read=[turn.interaction_id for turn in assembled.recent_turns],
+                    seconds_left=clock.seconds_left,
                 )
         return Recalled(
             recall_id=recall_id,

@@ -40,7 +40,8 @@ class RecallSettings:
     cached_profiles_max: Count = 10_000  # users whose profiles are cached
     preferred_source_boost: Amount = 0.25  # what a preferred source adds to a score, as a share of the span of scores
     trust_turns_max: Count = 1_000  # turns behind facts and notes whose speakers are looked up
-    log_queue_max: Count = 1_000  # recalls whose record for feedback waits to be written; more are dropped
+    log_queue_max: Count = 1_000  # recalls whose record for feedback and audit waits to be written; more wait for room
+    log_wait_seconds: Amount = 0.5  # how long a recall waits for room; without it, it goes unrecorded and is counted
     access_queue_max: Count = 1_000  # recalls whose access statistics wait to be written; more are dropped
 
     def retriever_limit_of(self, profile: Profile, limit: int) -> int:

@@ -76,6 +76,15 @@ async def test_spec_6_10_lists_and_searches_name_each_memory_that_they_returned(
     assert log["NoteService.ListNotes"]["memories"] == [note.note.note_id]
 
 
+async def test_spec_6_10_a_recall_names_the_recent_turns_that_it_returned(client: Client, user_id: str) -> None:
+    await client.remember(user_id, "c1", ["Thanks!", "My cat is called Mochi."], request_id=f"{user_id} 1")
+    found = await client.recall(user_id, "Where do I live?", limit=1, conversation_id="c1")
+    turns = {recent.interaction_id for recent in found.recent_turns}
+    assert len(turns) == 2
+    log = await said(client, user_id)
+    assert turns <= set(log["Recall"]["memories"])  # type: ignore[call-overload]
+
+
 async def test_spec_6_10_checkpoints_and_proofs_are_verified_without_the_service(client: Client, user_id: str) -> None:
     await client.remember(user_id, "c1", ["One."], request_id=f"{user_id} 1")
     earlier = await client.get_audit_checkpoint()

@@ -20,12 +20,16 @@ from services.gateway.journal.judged import JudgedRecall, Judgement, judged
 from services.gateway.journal.model import Page, RecallRecord
 from services.gateway.journal.stores import rows
 
+# The entry of the audit log comes with the record: a batch that is written again adds none.
 _ADD: Final = """
-    INSERT INTO gateway.recalls (tenant_id, recall_id, user_id, kinds, memory_ids, create_time, query, scope_key,
-        procedure_ids, uses_due)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING
+    WITH added AS (
+        INSERT INTO gateway.recalls (tenant_id, recall_id, user_id, kinds, memory_ids, create_time, query, scope_key,
+            procedure_ids, uses_due)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING
+        RETURNING tenant_id, recall_id, user_id, create_time
+    )
+    SELECT gateway.audit(tenant_id, $11, 'Recall', recall_id::text, user_id, $12::uuid[], create_time) FROM added
 """
-_AUDIT: Final = "SELECT gateway.audit($1, $2, 'Recall', $3, $4, $5, $6)"
 _CLAIM_USES: Final = """
     UPDATE gateway.recalls AS r SET uses_due = $2 FROM (
         SELECT tenant_id, recall_id FROM gateway.recalls WHERE uses_due <= $1
@@ -86,20 +90,8 @@ class PostgresRecalls:
                             record.scope.key,
                             [UUID(procedure_id) for procedure_id in record.procedure_ids],
                             record.create_time if record.counts_use and len(record.ids(MemoryKind.NOTE)) > 1 else None,
-                        )
-                        for record in records
-                    ],
-                )
-                await connection.executemany(
-                    _AUDIT,
-                    [
-                        (
-                            record.tenant_id,
                             record.principal_id,
-                            record.recall_id,
-                            record.user_id,
-                            [UUID(memory_id) for _, memory_id in record.memories],
-                            record.create_time,
+                            list(filter(None, map(rows.uuid_or_none, record.read_ids))),
                         )
                         for record in records
                     ],
