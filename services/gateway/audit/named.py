@@ -2,54 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-_ID: Final = frozenset(
-    {"fact_id", "note_id", "episode_id", "interaction_id", "memory_id", "from_note_id", "to_note_id"}
-)
-_IDS: Final = frozenset({"fact_ids", "note_ids", "episode_ids", "memory_ids", "interaction_ids"})
+_MEMORIES: Final = "memories"
+_ONE: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        (
+            "fact_id",
+            "note_id",
+            "episode_id",
+            "interaction_id",
+            "memory_id",
+            "from_note_id",
+            "to_note_id",
+            "procedure_id",
+            "group_id",
+        ),
+        _MEMORIES,
+    ),
+    "supersession_id": "supersessions",
+    "record_id": "activity_records",
+    "task_id": "tasks",
+    "item_id": "context_items",
+    "snapshot_id": "snapshots",
+}
+_MANY: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("fact_ids", "note_ids", "episode_ids", "memory_ids", "interaction_ids", "procedure_ids"), _MEMORIES
+    ),
+    "item_ids": "context_items",
+}
+"""What the ids in fields of these names are of: memories, whose ids are UUIDs, or what has ids of another form."""
+_TASKS: Final = frozenset({"Task", "GetTaskRequest"})
+"""Messages whose `task_id` is what they are about. In others it is a filter, or where something belongs."""
+_WITHOUT_CONTENT: Final = frozenset({"SnapshotItem", "ContextSnapshotItem"})
+"""Messages that name items of a context window and hold nothing of them: the snapshot is named."""
 
 
-def memories_named_in(*messages: Message | None) -> tuple[str, ...]:
-    """Ids of memories in the messages and what they contain, each once, in order.
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Ids in messages, each once, in order.
 
     What a memory was made from (`derived_from`) is not among them: it was not read with it.
     """
-    return tuple(dict.fromkeys(found for message in messages if message is not None for found in _ids(message)))
+
+    memory_ids: tuple[str, ...] = ()
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by what they are of; without those of none
 
 
-def _ids(message: Message) -> Iterator[str]:
-    for field, is_message, is_many in _ways(message.DESCRIPTOR):
-        value = getattr(message, field)
-        if not is_message:
-            yield from value if is_many else (value,) * bool(value)
+def named_in(*messages: Message | None) -> Named:
+    """Ids of what the messages, and what they contain, are about."""
+    found: dict[str, dict[str, None]] = {}
+    for message in messages:
+        for kind, identifier in _ids(message) if message is not None else ():
+            found.setdefault(kind, {})[identifier] = None
+    memories = found.pop(_MEMORIES, {})
+    return Named(tuple(memories), {kind: tuple(ids) for kind, ids in found.items()})
+
+
+def _ids(message: Message) -> Iterator[tuple[str, str]]:
+    for name, kind, is_many in _ways(message.DESCRIPTOR):
+        value = getattr(message, name)
+        if kind is not None:
+            yield from ((kind, one) for one in (value if is_many else (value,)) if one)
         elif is_many:
             for one in value:
                 yield from _ids(one)
-        elif message.HasField(field):
+        elif message.HasField(name):
             yield from _ids(value)
 
 
 @cache
-def _ways(descriptor: Descriptor) -> tuple[tuple[str, bool, bool], ...]:
-    """Fields that hold ids, or messages that do: name, whether it holds messages, whether it is repeated."""
+def _ways(descriptor: Descriptor) -> tuple[tuple[str, str | None, bool], ...]:
+    """Fields that hold ids, or messages that do: name, what the ids are of or None, whether it is repeated."""
     return tuple(
-        (field.name, field.message_type is not None, field.is_repeated)
-        for field in descriptor.fields
-        if _leads_to_ids(field, frozenset({descriptor.full_name}))
+        (one.name, _kind_of(one), one.is_repeated)
+        for one in descriptor.fields
+        if _leads_to_ids(one, frozenset({descriptor.full_name}))
     )
 
 
-def _leads_to_ids(field: FieldDescriptor, passed: frozenset[str]) -> bool:
-    """Whether the field holds ids of memories, itself or further down; `passed` are the messages above it."""
-    inner = field.message_type
+def _kind_of(one: FieldDescriptor) -> str | None:
+    """What a field's ids are of; None where it holds none itself."""
+    if one.message_type is not None or one.type != FieldDescriptor.TYPE_STRING:
+        return None
+    kind = (_MANY if one.is_repeated else _ONE).get(one.name)
+    within = one.containing_type.name if one.containing_type is not None else ""
+    if (kind == "tasks" and within not in _TASKS) or (kind == "context_items" and within in _WITHOUT_CONTENT):
+        return None
+    return kind
+
+
+def _leads_to_ids(one: FieldDescriptor, passed: frozenset[str]) -> bool:
+    """Whether the field holds ids, itself or further down; `passed` are the messages above it."""
+    inner = one.message_type
     if inner is None:
-        return field.type == FieldDescriptor.TYPE_STRING and field.name in (_IDS if field.is_repeated else _ID)
+        return _kind_of(one) is not None
     if inner.GetOptions().map_entry or inner.full_name in passed:
         return False
     return any(_leads_to_ids(further, passed | {inner.full_name}) for further in inner.fields)

@@ -1,7 +1,7 @@
 """Records calls that no transaction of the journal records: reads, and writes that go to a tier.
 
 Reads are recorded behind the response, in batches; a crash can lose the last ones. A write is recorded before its
-response: if that fails, so does the call, and its repeat is recorded.
+response, on disk: if that fails, so does the call, and its repeat is recorded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from services.common.clock import Clock
 from services.common.errors import StoreUnavailable
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_types import Count
-from services.gateway.audit.named import memories_named_in
+from services.gateway.audit.named import Named, named_in
 from services.gateway.audit.store import Access, AuditStore
 from services.gateway.wrapping import form_of, messages_of, read_message, text_field, wrapped_binding
 
@@ -47,6 +47,9 @@ class AuditSettings:
     """How calls are recorded."""
 
     queue_max: Count = 10_000  # reads that wait to be recorded; a read beyond it waits itself
+    others_max: Count = (
+        200  # context items, and activity records, that an entry names; those beyond it are counted in it
+    )
     append_seconds: float = 1.0  # how often entries are appended to the trees
 
 
@@ -79,7 +82,7 @@ class AuditRecorder:
             while self._waiting:
                 batch = self._waiting[:_BATCH]
                 try:
-                    await self._store.add(batch)
+                    await self._store.add(batch, durable=False)
                 except StoreUnavailable:
                     self._work.set()
                     raise
@@ -92,20 +95,36 @@ class AuditRecorder:
         principal = current_principal_or_none()
         if principal is None:
             return
+        named = named_in(request, response)
         access = Access(
             tenant_id=principal.tenant_id,
             principal_id=principal.principal_id,
             method=method,
             request_id=text_field(request, "request_id"),
             user_id=text_field(request, "user_id"),
-            memory_ids=memories_named_in(request, response),
+            memory_ids=named.memory_ids,
             time=self._clock.now(),
+            target=self._target(named, request),
         )
         if is_write or len(self._waiting) >= self._settings.queue_max:
-            await self._store.add([access])
+            await self._store.add([access], durable=is_write)
             return
         self._waiting.append(access)
         self._work.set()
+
+    def _target(self, named: Named, request: Message | None) -> Mapping[str, object] | None:
+        """What a call was about besides memories; items of a context window are known by their conversation."""
+        if not named.others:
+            return None
+        target: dict[str, object] = {}
+        conversation = text_field(request, "conversation_id")
+        if conversation:
+            target["conversation"] = conversation
+        for kind, ids in named.others.items():
+            target[kind] = ids[: self._settings.others_max]
+            if len(ids) > self._settings.others_max:
+                target[f"{kind}_beyond"] = len(ids) - self._settings.others_max
+        return target
 
 
 def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:

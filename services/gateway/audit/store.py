@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -22,13 +22,14 @@ class Access:
     user_id: str
     memory_ids: tuple[str, ...]  # UUIDs
     time: datetime
+    target: Mapping[str, object] | None = None  # what it was about, where the ids of memories do not say it
 
 
 class AuditStore(Protocol):
     """An append-only log for each tenant."""
 
-    async def add(self, accesses: Sequence[Access]) -> None:
-        """Adds entries. Does not wait for the disk."""
+    async def add(self, accesses: Sequence[Access], *, durable: bool) -> None:
+        """Adds entries. A crash of the database can lose those that are not `durable`."""
         ...
 
     async def append(self, tenant_id: str) -> Frontier:

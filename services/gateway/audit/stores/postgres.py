@@ -16,7 +16,7 @@ from services.gateway.audit.store import Access
 _BATCH: Final = 5_000
 _TENANTS: Final = 100
 
-_ADD: Final = "SELECT gateway.audit($1, $2, $3, $4, $5, $6, $7)"
+_ADD: Final = "SELECT gateway.audit($1, $2, $3, $4, $5, $6, $7, $8)"
 _OPEN: Final = "INSERT INTO gateway.audit_trees (tenant_id, size, roots) VALUES ($1, 0, '{}') ON CONFLICT DO NOTHING"
 _TREE: Final = "SELECT size, roots FROM gateway.audit_trees WHERE tenant_id = $1 FOR UPDATE"
 _WAITING: Final = """
@@ -48,16 +48,17 @@ class PostgresAudit:
         """Uses the journal's pool and schema."""
         self._pool = pool
 
-    async def add(self, accesses: Sequence[Access]) -> None:
-        """See `AuditStore.add`."""
+    async def add(self, accesses: Sequence[Access], *, durable: bool) -> None:
+        """See `AuditStore.add`. Durable ones cost one commit, which PostgreSQL shares among those that wait for it."""
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
-                await connection.execute("SET LOCAL synchronous_commit = off")
+                if not durable:
+                    await connection.execute("SET LOCAL synchronous_commit = off")
                 await connection.executemany(
                     _ADD,
                     [
-                        (a.tenant_id, a.principal_id, a.method, a.request_id, a.user_id, _uuids(a), a.time)
+                        (a.tenant_id, a.principal_id, a.method, a.request_id, a.user_id, _uuids(a), a.time, a.target)
                         for a in accesses
                     ],
                 )

@@ -1,0 +1,59 @@
+"""The recorder: what an entry says of a call, and which entries are durable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from mneme.semantic.v1 import facts_pb2
+from mneme.session.v1 import context_window_pb2
+from services.common.auth import Principal, Role, set_current_principal
+from services.gateway.audit.recorder import AuditRecorder, AuditSettings
+from services.gateway.audit.store import Access
+from tests.support.clock import FakeClock
+
+AGENT = Principal("acme", "agent", Role.WRITER)
+
+
+class Entries:
+    """Takes entries."""
+
+    def __init__(self) -> None:
+        self.added: list[tuple[str, bool]] = []
+        self.accesses: list[Access] = []
+
+    async def add(self, accesses: Sequence[Access], *, durable: bool) -> None:
+        self.added += [(access.method, durable) for access in accesses]
+        self.accesses += accesses
+
+
+@pytest.fixture
+def entries() -> Entries:
+    return Entries()
+
+
+@pytest.fixture
+def recorder(entries: Entries) -> AuditRecorder:
+    return AuditRecorder(entries, FakeClock(), AuditSettings(others_max=2))  # type: ignore[arg-type]  # it only adds
+
+
+async def test_spec_6_10_entries_of_writes_are_durable_and_those_of_reads_wait(
+    recorder: AuditRecorder, entries: Entries
+) -> None:
+    set_current_principal(AGENT)
+    request = facts_pb2.GetFactRequest(user_id="ada", fact_id="f1")
+    await recorder.record("FactService.GetFact", request, is_write=False)
+    await recorder.record("FactService.DeleteFact", request, is_write=True)
+    assert entries.added == [("FactService.DeleteFact", True)]
+    await recorder.flush()
+    assert entries.added[1:] == [("FactService.GetFact", False)]
+
+
+async def test_spec_6_10_what_callers_name_is_named_up_to_a_bound(recorder: AuditRecorder, entries: Entries) -> None:
+    set_current_principal(AGENT)
+    items = [context_window_pb2.ContextItem(item_id=f"i{number}") for number in range(5)]
+    request = context_window_pb2.AddContextItemsRequest(user_id="ada", conversation_id="c1", items=items)
+    await recorder.record("ContextWindowService.AddContextItems", request, is_write=True)
+    (access,) = entries.accesses
+    assert access.target == {"conversation": "c1", "context_items": ("i0", "i1"), "context_items_beyond": 3}
