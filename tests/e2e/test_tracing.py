@@ -150,6 +150,24 @@ async def test_spec_8_1_a_recall_is_one_trace_with_its_stages(traced: Traced, us
         assert database_spans_below(spans, method) > 0, method
 
 
+async def test_spec_8_1_calls_of_the_vector_index_are_spans_of_their_call(traced: Traced, user_id: str) -> None:
+    async with traced.client() as client:
+        written = await client.remember(user_id, "c1", "I live in Lyon.")
+        await client.wait_until_visible(user_id, written.consistency_token)
+    async with traced.client() as client:
+        await client.search_episodes(user_id, "Where do I live?")
+        spans = traced.trace_of("mneme.episodic.v1.EpisodicService/SearchEpisodes")
+    assert_is_one_tree(spans)
+    of_index = [span for span in spans if (span.attributes or {}).get("db.system.name") == "qdrant"]
+    assert of_index
+    for span in of_index:
+        attributes = dict(span.attributes or {})
+        assert span.kind is SpanKind.CLIENT
+        assert set(attributes) == {"db.system.name", "db.operation.name", "db.collection.name"}
+        assert str(attributes["db.collection.name"]).startswith("episodes-384-")
+        assert span.name == f"{attributes['db.operation.name']} {attributes['db.collection.name']}"
+
+
 async def test_spec_8_1_turns_that_are_delivered_together_are_linked(traced: Traced, user_id: str) -> None:
     async with traced.client() as client:
         tokens = await asyncio.gather(*(client.remember(user_id, f"c{n}", "I live in Lyon.") for n in range(20)))

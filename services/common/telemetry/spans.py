@@ -29,6 +29,23 @@ def span(name: str, attributes: dict[str, str | int | float | bool] | None = Non
     return state.tracer(_TRACER_NAME).start_as_current_span(name, attributes=attributes)
 
 
+def store_span(system: str, operation: str, collection: str) -> AbstractContextManager[object]:
+    """A span around a call of a database whose library makes none, named as OpenTelemetry names those of databases.
+
+    Args:
+        system: `db.system.name`, such as "qdrant".
+        operation: What is called, such as "upsert".
+        collection: What it is called on.
+    """
+    if not state.is_on():
+        return _NO_SPAN
+    return state.tracer(_TRACER_NAME).start_as_current_span(
+        f"{operation} {collection}",
+        kind=trace.SpanKind.CLIENT,
+        attributes={"db.system.name": system, "db.operation.name": operation, "db.collection.name": collection},
+    )
+
+
 def inject_context() -> dict[str, str]:
     """The current trace context as W3C headers; empty while telemetry is off."""
     headers: dict[str, str] = {}

@@ -17,6 +17,7 @@ import structlog
 from services.common.datadir import DataDirLocked
 from services.common.disk import DiskWatch
 from services.common.errors import StoreUnavailable
+from services.common.telemetry import store_span
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.stores.edge_engine import ShardState
 from services.episodic.stores.edge_process import EngineFailedError, EngineProcess
@@ -38,6 +39,8 @@ _NOT_DAMAGE: Final = (
 """What the system refuses says nothing about the files."""
 _NOT_DAMAGE_CODES: Final = frozenset({-signal.SIGKILL, -signal.SIGTERM})
 """Somebody, such as the kernel when memory is short, ended the process."""
+_UPKEEP: Final = frozenset({"flush", "state", "optimize"})
+"""Calls that belong to no request and are made every few seconds: they have no span."""
 
 
 class EdgeHost:
@@ -111,6 +114,12 @@ class EdgeHost:
         Raises:
             StoreUnavailable: It failed, or the engine is not running.
         """
+        if name in _UPKEEP:
+            return await self._call(name, *arguments, **keywords)
+        with store_span("qdrant", name, self._folder.name):
+            return await self._call(name, *arguments, **keywords)
+
+    async def _call(self, name: str, *arguments: Any, **keywords: Any) -> Any:
         if self._is_replaced:
             # The first call after a loss must fail, so that what is missing is looked for.
             self._is_replaced = False

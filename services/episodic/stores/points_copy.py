@@ -249,7 +249,11 @@ class QdrantPointRecords:
     async def count(self, kind: Kind) -> int:  # noqa: ARG002 - there is one
         """See `RecordStore.count`."""
         result = await self._connection.write(
-            lambda client: client.count(self._collection.name, exact=True, timeout=self._settings.write_timeout_seconds)
+            lambda client: client.count(
+                self._collection.name, exact=True, timeout=self._settings.write_timeout_seconds
+            ),
+            operation="count",
+            collection=self._collection.name,
         )
         return result.count
 
@@ -284,7 +288,9 @@ class QdrantPointRecords:
                 ordering=models.WriteOrdering.MEDIUM,
                 shard_key_selector=shard,
                 timeout=self._settings.write_timeout_seconds,
-            )
+            ),
+            operation="upsert",
+            collection=self._collection.name,
         )
         if result.status != models.UpdateStatus.COMPLETED:
             raise CopyError("the Qdrant server has not applied a write in time: start the copy again, and it goes on")

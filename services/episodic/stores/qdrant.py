@@ -193,7 +193,9 @@ class QdrantEpisodeIndex:
                     with_vectors=[DENSE],
                     shard_key_selector=self._collection.shard_of(owner),
                     timeout=self._settings.search_timeout_seconds,
-                )
+                ),
+                operation="retrieve",
+                collection=self._collection.name,
             )
             for point in points:
                 if (point.payload or {}).get("owner") == owner.key and isinstance(point.vector, dict):
@@ -220,7 +222,9 @@ class QdrantEpisodeIndex:
                     exact=True,
                     shard_key_selector=self._collection.shard_of(owner),
                     timeout=self._settings.search_timeout_seconds,
-                )
+                ),
+                operation="count",
+                collection=self._collection.name,
             )
         return result.count
 
@@ -236,7 +240,7 @@ class QdrantEpisodeIndex:
 
     async def check(self) -> None:
         """See `EpisodeIndex.check`."""
-        await self._connection.read(lambda client: client.info())
+        await self._connection.ping()
 
     async def aclose(self) -> None:
         """Close the connection; the server has everything. Closing twice is allowed."""
@@ -263,7 +267,9 @@ class QdrantEpisodeIndex:
                 ordering=_ORDERING,
                 shard_key_selector=shard,
                 timeout=self._settings.write_timeout_seconds,
-            )
+            ),
+            operation="upsert",
+            collection=self._collection.name,
         )
         _require_completed(result)
 
@@ -276,7 +282,9 @@ class QdrantEpisodeIndex:
                 ordering=_ORDERING,
                 shard_key_selector=shard,
                 timeout=self._settings.write_timeout_seconds,
-            )
+            ),
+            operation="delete",
+            collection=self._collection.name,
         )
         _require_completed(result)
 
@@ -306,7 +314,9 @@ class QdrantEpisodeIndex:
         answers = await self._connection.read(
             lambda client: client.query_batch_points(
                 self._collection.name, requests, timeout=self._settings.search_timeout_seconds
-            )
+            ),
+            operation="query_batch_points",
+            collection=self._collection.name,
         )
         return [answer.points for answer in answers]
 

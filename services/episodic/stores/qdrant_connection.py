@@ -16,6 +16,7 @@ from qdrant_client import AsyncQdrantClient
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 
 from services.common.errors import FailedPrecondition, StoreUnavailable
+from services.common.telemetry import store_span
 from services.episodic.config import QdrantServer, QdrantSettings
 
 _log = structlog.get_logger(__name__)
@@ -116,15 +117,22 @@ class QdrantConnection:
                 "since older ones score words by everybody's texts without saying so"
             )
 
-    async def read(self, call: Callable[[AsyncQdrantClient], Awaitable[_T]]) -> _T:
-        """Run a call that a response waits for: few attempts, all within the time of one."""
+    async def read(self, call: Callable[[AsyncQdrantClient], Awaitable[_T]], *, operation: str, collection: str) -> _T:
+        """Run a call that a response waits for: few attempts, all within the time of one. It has a span."""
         settings = self._settings
-        return await self._run(call, settings.search_attempts, float(settings.search_timeout_seconds))
+        with store_span(_STORE_NAME, operation, collection):
+            return await self._run(call, settings.search_attempts, float(settings.search_timeout_seconds))
 
-    async def write(self, call: Callable[[AsyncQdrantClient], Awaitable[_T]]) -> _T:
-        """Run a call that may be repeated without harm and that nobody waits for."""
+    async def write(self, call: Callable[[AsyncQdrantClient], Awaitable[_T]], *, operation: str, collection: str) -> _T:
+        """Run a call that may be repeated without harm and that nobody waits for. It has a span."""
         settings = self._settings
-        return await self._run(call, settings.write_attempts, float(settings.write_timeout_seconds))
+        with store_span(_STORE_NAME, operation, collection):
+            return await self._run(call, settings.write_attempts, float(settings.write_timeout_seconds))
+
+    async def ping(self) -> None:
+        """Run a call that asks for nothing, as a search is run."""
+        settings = self._settings
+        await self._run(lambda client: client.info(), settings.search_attempts, float(settings.search_timeout_seconds))
 
     async def prepare(self, call: Callable[[AsyncQdrantClient], Awaitable[_T]]) -> _T:
         """Run a call of the start, for as long as the server may take to come up.

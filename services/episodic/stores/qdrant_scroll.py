@@ -52,7 +52,9 @@ async def scroll(
                 with_vectors=vectors,
                 consistency=models.ReadConsistencyType.MAJORITY,
                 timeout=collection.settings.write_timeout_seconds,
-            )
+            ),
+            operation="scroll",
+            collection=collection.name,
         )
         found += points
         if len(points) < asked:

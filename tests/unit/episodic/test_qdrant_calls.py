@@ -11,9 +11,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 from qdrant_client import grpc as qdrant
 
 from services.common.errors import FailedPrecondition, StoreUnavailable
+from services.common.telemetry import state
 from services.episodic.config import QdrantServer, QdrantSettings
 from services.episodic.model import Owner, UserId
 from services.episodic.stores.points import point_id
@@ -360,3 +365,23 @@ async def test_spec_2_11_a_collection_that_is_gone_is_made_anew_with_its_generat
     assert after == before
     assert recorder.shards == ["owners-0", "owners-1"]
     assert len(recorder.requests["Create"]) == 2
+
+
+async def test_spec_8_1_calls_are_client_spans_of_a_database_without_content() -> None:
+    exporter = InMemorySpanExporter()
+    tracers = TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(exporter))
+    async with opened(QdrantRecorder()) as index:
+        state.switch_on(tracers, None)
+        try:
+            await use_everything(index)
+            await index.check()
+        finally:
+            state.switch_off()
+    spans = exporter.get_finished_spans()
+    operations = {str((span.attributes or {})["db.operation.name"]) for span in spans}
+    assert operations == {"upsert", "query_batch_points", "delete", "count", "scroll"}
+    assert {span.kind for span in spans} == {SpanKind.CLIENT}
+    (collection,) = {str((span.attributes or {})["db.collection.name"]) for span in spans}
+    assert {span.name for span in spans} == {f"{operation} {collection}" for operation in operations}
+    assert "apple" not in " ".join(span.to_json() for span in spans)
