@@ -213,7 +213,7 @@ class EpisodeService:
     async def search(self, query: SearchQuery) -> list[ScoredEpisode]:
         """The active episodes with the highest similarity x decay x feedback factor, best first, ties by id.
 
-        Decay and feedback reorder the most similar `limit` x `overfetch_factor` episodes.
+        Decay and feedback reorder the most similar `limit` x `overfetch_factor` episodes. Those found count as used.
 
         Raises:
             StoreUnavailable: The index or the store cannot be asked.
@@ -233,11 +233,13 @@ class EpisodeService:
             scored.append((-score, columns.episode_ids[i], similarity))
         best = sorted(scored)[: query.limit]
         episodes = await self._store.get(query.owner, [EpisodeId(UUID(bytes=name)) for _, name, _ in best])
-        return [
+        found = [
             ScoredEpisode(episode=episode, score=-negative_score, similarity=similarity)
             for negative_score, name, similarity in best
             if (episode := episodes.get(EpisodeId(UUID(bytes=name)))) is not None
         ]
+        self._accesses.record(query.owner, [one.episode.content.episode_id for one in found])
+        return found
 
     async def search_candidates(self, query: CandidateQuery) -> Candidates:
         """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`."""

@@ -7,6 +7,7 @@ response, on disk: if that fails, so does the call, and its repeat is recorded.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -279,6 +279,19 @@ async def test_spec_2_7_accesses_are_written_behind_the_answer(client: Client) -
     assert response.episode.HasField("last_access_time")
 
 
+async def test_spec_2_7_a_search_counts_as_an_access_of_what_it_returned(client: Client) -> None:
+    await store(client, new(1), new(2))
+    request = pb.SearchEpisodesRequest(user_id="ann", query_vector=vector(client, "harbour ships"), limit=1)
+    response: Any = await client.call("SearchEpisodes", request)
+    (found,) = [hit.episode.episode_id for hit in response.hits]
+    await client.tier.episodes._accesses.flush()
+    counts = {}
+    for number in (1, 2):
+        one: Any = await client.call("GetEpisode", pb.GetEpisodeRequest(user_id="ann", episode_id=uid(number)))
+        counts[uid(number)] = one.episode.access_count
+    assert counts == {uid(1): 0, uid(2): 0} | {found: 1}
+
+
 async def test_batch_get_keeps_the_order_and_skips_the_unknown(client: Client) -> None:
     await store(client, new(1), new(2), new(3))
     request = pb.BatchGetEpisodesRequest(user_id="ann", episode_ids=[uid(3), uid(9), uid(1)])
