@@ -30,7 +30,7 @@ EVERYWHERE = (GLOBAL, PROJECT)
 SEEN = RecordFilter(scope_keys=EVERYWHERE)
 ONCE = Idempotency(Stored, retention_seconds=1_000.0)
 SNAPSHOT = ContextSnapshot(
-    items=(SnapshotItem(item_id="i1", kind="tool_result", token_count=7, relevance=0.5, is_pruned=True),),
+    items=(SnapshotItem(item_id="i1", kind="tool_result", token_count=7, relevance=0.5, is_pruned=True, score=12.5),),
     total_tokens=100,
     reason="pruning",
 )

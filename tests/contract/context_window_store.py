@@ -55,7 +55,7 @@ def snapshot(number: int) -> ContextSnapshot:
         token_count_before=20,
         token_count_after=10,
         stayed=(SnapshotItem("b", ItemKind.USER_MESSAGE, 10, 1.5),),
-        removed=(SnapshotItem("a", ItemKind.TOOL_RESULT, 10, 0.25, "e1"),),
+        removed=(SnapshotItem("a", ItemKind.TOOL_RESULT, 10, 0.25, "e1", 0.5),),
     )
 
 

@@ -63,6 +63,7 @@ class SnapshotItem:
     token_count: int = 0
     relevance: float = 0.0
     is_pruned: bool = False  # just removed from the window
+    score: float | None = None  # what it was worth to the window; None where nothing was scored
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,7 @@ class WindowSnapshotItem:
     token_count: int
     score: float
     episode_id: str  # that a removed item became; empty for one that stayed
+    relevance: float | None = None  # in [0, 1]; None in snapshots of earlier versions
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,14 @@ def _content(message: pb.ActivityRecord) -> r.ActivityContent:
         return r.FileInteraction(**{**fields, "operation": FileOperation(one.operation)})
     if kind == "context_snapshot":
         items = tuple(
-            r.SnapshotItem(**{name: getattr(item, name) for name in r.SnapshotItem.__dataclass_fields__})
+            r.SnapshotItem(
+                item.item_id,
+                item.kind,
+                item.token_count,
+                item.relevance,
+                item.is_pruned,
+                item.score if item.HasField("score") else None,
+            )
             for item in one.items
         )
         return r.ContextSnapshot(items, one.total_tokens, one.reason)

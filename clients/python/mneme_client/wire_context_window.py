@@ -140,7 +140,10 @@ def _tool_call(message: pb.ToolCall) -> r.ToolCall:
 
 def _snapshot_item(message: pb.SnapshotItem) -> r.WindowSnapshotItem:
     kind = ContextItemKind(message.kind)
-    return r.WindowSnapshotItem(message.item_id, kind, message.token_count, message.score, message.episode_id)
+    relevance = message.relevance if message.HasField("relevance") else None
+    return r.WindowSnapshotItem(
+        message.item_id, kind, message.token_count, message.score, message.episode_id, relevance
+    )
 
 
 def _prompt_message(message: prepare_pb2.PromptMessage) -> r.PromptMessage:

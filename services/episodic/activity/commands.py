@@ -274,6 +274,7 @@ def _check_snapshot(v: Violations, path: str, message: pb.ContextSnapshot, limit
         good &= v.identifier(f"{of_item}kind", item.kind, chars_max=limits.id_chars_max, required=False)
         good &= v.number(f"{of_item}token_count", item.token_count, low=0, high=2**31 - 1)
         good &= v.number(f"{of_item}relevance", item.relevance, low=0, high=1e9)
+        good &= v.number(f"{of_item}score", item.score, low=0, high=1e9)
     return good
 
 

@@ -190,7 +190,14 @@ def _content(message: pb.ActivityRecord) -> Content:
         )
     if kind == "context_snapshot":
         items = tuple(
-            SnapshotItem(**{name: getattr(item, name) for name in SnapshotItem.__dataclass_fields__})
+            SnapshotItem(
+                item_id=item.item_id,
+                kind=item.kind,
+                token_count=item.token_count,
+                relevance=item.relevance,
+                is_pruned=item.is_pruned,
+                score=item.score if item.HasField("score") else None,
+            )
             for item in one.items
         )
         return ContextSnapshot(items=items, total_tokens=one.total_tokens, reason=one.reason)

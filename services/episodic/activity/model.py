@@ -123,6 +123,7 @@ class SnapshotItem:
     token_count: int
     relevance: float
     is_pruned: bool
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

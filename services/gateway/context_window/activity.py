@@ -22,16 +22,17 @@ _REASON = "pruning"
 class SnapshotLog:
     """Records what prunings did. It is written after the window: a failure leaves the snapshot in the session tier."""
 
-    def __init__(self, activity: ActivityClient, *, timeout_seconds: float) -> None:
-        """Writes to the episodic tier, which may take `timeout_seconds`."""
+    def __init__(self, activity: ActivityClient, *, timeout_seconds: float, items_max: int) -> None:
+        """Writes to the episodic tier, which may take `timeout_seconds` and takes `items_max` items of a pruning."""
         self._activity = activity
         self._timeout_seconds = timeout_seconds
+        self._items_max = items_max
 
     async def record(
         self, principal: Principal, window: pb.ContextWindow, snapshot: pb.ContextSnapshot, scope: common_pb2.Scope
     ) -> None:
         """Records one pruning; the same one again changes nothing."""
-        record = snapshot_record(window, snapshot, scope)
+        record = snapshot_record(window, snapshot, scope, items_max=self._items_max)
         request = activity_internal_pb2.AppendActivityRequest(user_id=window.user_id, records=[record])
         try:
             await self._activity.append(principal, request, timeout_seconds=self._timeout_seconds)
@@ -40,18 +41,21 @@ class SnapshotLog:
 
 
 def snapshot_record(
-    window: pb.ContextWindow, snapshot: pb.ContextSnapshot, scope: common_pb2.Scope
+    window: pb.ContextWindow, snapshot: pb.ContextSnapshot, scope: common_pb2.Scope, *, items_max: int
 ) -> activity_pb2.ActivityRecord:
-    """The record of a pruning, by the snapshot's id."""
+    """The record of a pruning, by the snapshot's id; of more than `items_max` items those that went come first."""
+    removed = snapshot.removed[:items_max]
+    stayed = snapshot.stayed[: items_max - len(removed)]
     items = [
         activity_pb2.ContextSnapshotItem(
             item_id=one.item_id,
             kind=pb.ContextItemKind.Name(one.kind).removeprefix("CONTEXT_ITEM_KIND_").lower(),
             token_count=one.token_count,
-            relevance=one.score,
+            relevance=one.relevance if one.HasField("relevance") else 1.0,
+            score=one.score,
             is_pruned=is_pruned,
         )
-        for of, is_pruned in ((snapshot.stayed, False), (snapshot.removed, True))
+        for of, is_pruned in ((stayed, False), (removed, True))
         for one in of
     ]
     return activity_pb2.ActivityRecord(
@@ -61,7 +65,9 @@ def snapshot_record(
         time=snapshot.create_time,
         scope=scope,
         context_snapshot=activity_pb2.ContextSnapshot(
-            items=items, total_tokens=snapshot.token_count_after, reason=_REASON
+            items=items,
+            total_tokens=snapshot.token_count_after,
+            reason=f"{_REASON}_{snapshot.reason}" if snapshot.reason else _REASON,
         ),
     )
 

@@ -33,7 +33,7 @@ def open_context_windows(
     """The handlers; `on_archived` is called after something was written to the journal."""
     windows = ContextWindowClient(channels.session, metadata)
     activity = ActivityClient(channels.episodic, metadata)
-    snapshots = SnapshotLog(activity, timeout_seconds=settings.source_seconds)
+    snapshots = SnapshotLog(activity, timeout_seconds=settings.source_seconds, items_max=settings.snapshot_items_max)
     pruning = WindowPruning(windows, journal, snapshots, clock, settings, on_archived=on_archived)
     sources = Sources(CodeClient(channels.semantic, metadata), activity, settings)
     preparing = Preparing(pruning, sources, token_counter(), settings)

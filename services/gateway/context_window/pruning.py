@@ -156,6 +156,7 @@ class WindowPruning:
                 token_count=one.item.token_count,
                 score=one.score,
                 episode_id=command.interaction_ids[0],
+                relevance=one.item.relevance if one.item.HasField("relevance") else 1.0,
             )
             for one, command in zip(plan.removed, commands, strict=True)
         ]

@@ -20,6 +20,7 @@ class ContextWindowSettings:
     task_relevance: Share = 0.8  # of the item that names past tasks
     source_seconds: Seconds = 2.0  # for the search for code, and for that for tasks; what takes longer has failed
     restored_items_max: Count = 100  # items in one RestoreContextItems
+    snapshot_items_max: Count = 2_000  # items of a pruning in the activity log, which takes as many
     token_budget_min: Count = 256  # smallest budget of a prompt
     token_budget_max: Count = 10_000_000  # largest
     message_chars_max: Count = 32_768  # of a user's message

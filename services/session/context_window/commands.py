@@ -155,7 +155,14 @@ def commit_command(
         revision=request.revision,
         create_if_missing=request.create_if_missing,
         removed=tuple(
-            SnapshotItem(one.item_id, ItemKind(one.kind), one.token_count, one.score, one.episode_id)
+            SnapshotItem(
+                one.item_id,
+                ItemKind(one.kind),
+                one.token_count,
+                one.score,
+                one.episode_id,
+                one.relevance if one.HasField("relevance") else None,
+            )
             for one in request.removed
         ),
         reason=request.reason,

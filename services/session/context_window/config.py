@@ -88,7 +88,7 @@ class WindowStoreSettings:
     items_max: Count = 2_000  # of a window; more are refused
     window_bytes_max: Count = 16 * 1024 * 1024  # of a window's items; more are refused
     snapshots_max: Count = 20  # of a window; the oldest go
-    snapshot_items_max: Count = 1_000  # of what stayed, and of what went, in one snapshot
+    snapshot_items_max: Count = 2_000  # of what stayed, and of what went, in one snapshot
     windows_max: Count = 2_000  # in one process's memory; beyond it the least recently active go
     memory_bytes_max: Count = 256 * 1024 * 1024  # of all windows in one process's memory; the same ones go
     records_max: Count = 20_000  # idempotency records in one process's memory; the oldest go

@@ -179,4 +179,5 @@ def _snapshot_item(item: SnapshotItem) -> pb.SnapshotItem:
         token_count=item.token_count,
         score=item.score,
         episode_id=item.episode_id,
+        relevance=item.relevance,
     )

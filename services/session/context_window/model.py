@@ -77,6 +77,7 @@ class SnapshotItem:
     token_count: int
     score: float
     episode_id: str = ""  # of a removed item
+    relevance: float | None = None  # in [0, 1]; None in snapshots of earlier versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

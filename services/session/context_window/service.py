@@ -389,4 +389,5 @@ def _made_id(request: str, index: int) -> str:
 
 
 def _snapshot_item(one: ScoredItem) -> SnapshotItem:
-    return SnapshotItem(one.item.item_id, one.item.kind, one.item.token_count, one.score)
+    item = one.item
+    return SnapshotItem(item.item_id, item.kind, item.token_count, one.score, relevance=item.relevance)

@@ -44,7 +44,7 @@ def record(record_id: str, content: a.ActivityContent, *, minutes: int = 0, task
 
 EDIT = a.FileInteraction("src/app.py", FileOperation.EDIT, True, 3, 9, "a reason", "a change", "")
 RUN = a.ToolExecution("bash", False, "{}", "out", "Error 1", timedelta(milliseconds=40), 7)
-WINDOW = a.ContextSnapshot((a.SnapshotItem("i", "tool_result", 5, 0.5, True),), 100, "pruning")
+WINDOW = a.ContextSnapshot((a.SnapshotItem("i", "tool_result", 5, 0.5, True, 12.5),), 100, "pruning")
 KNOWN = a.Learning(LearningKind.WORKFLOW, "Run make check.", "Makefile", 0.75)
 BEGAN = a.TaskState(TaskStatus.PAUSED, "Fix the login", TaskIntent.PROJECT_FIXING, "")
 RECORDS = [record("1", EDIT), record("2", RUN), record("3", WINDOW), record("4", KNOWN), record("5", BEGAN)]

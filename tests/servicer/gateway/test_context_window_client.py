@@ -92,6 +92,10 @@ async def test_spec_1_8_the_client_prunes_and_restores(client: Client, user_id: 
     assert isinstance(logged.content, ContextSnapshot)
     assert logged.record_id == snapshot.snapshot_id
     assert {one.item_id for one in logged.content.items if one.is_pruned} == {one.item_id for one in snapshot.removed}
+    assert logged.content.reason == "pruning_forced"
+    scored = {one.item_id: (one.relevance, one.score) for one in (*snapshot.stayed, *snapshot.removed)}
+    assert {one.item_id: (one.relevance, one.score) for one in logged.content.items} == scored
+    assert RESULT.relevance in {relevance for relevance, _ in scored.values()}
     restored = await client.restore_context_items(user_id, "c", [one.item_id for one in snapshot.removed])
     assert (restored.restored_count, restored.window.item_count) == (len(snapshot.removed), 4)
     assert (await client.delete_context_window(user_id, "c")).item_count == 4

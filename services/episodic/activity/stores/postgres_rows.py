@@ -83,12 +83,7 @@ def snapshot_columns(ids: Sequence[str], contents: Sequence[ContextSnapshot], ci
     """The columns of context snapshots."""
     sealed = _sealed(SNAPSHOTS, cipher, ids, reason=[one.reason for one in contents])
     return [
-        [
-            json.dumps(
-                [[item.item_id, item.kind, item.token_count, item.relevance, item.is_pruned] for item in one.items]
-            )
-            for one in contents
-        ],
+        [json.dumps([_item_row(item) for item in one.items]) for one in contents],
         [one.total_tokens for one in contents],
         sealed["reason"],
     ]
@@ -137,11 +132,24 @@ def file_record(row: Any) -> Record:
     )
 
 
+def _item_row(item: SnapshotItem) -> list[Any]:
+    """An item as it is stored; the score is the last field, and only there where there is one."""
+    score = [] if item.score is None else [item.score]
+    return [item.item_id, item.kind, item.token_count, item.relevance, item.is_pruned, *score]
+
+
 def snapshot_record(row: Any) -> Record:
     """A context snapshot."""
     items = tuple(
-        SnapshotItem(item_id=item_id, kind=kind, token_count=count, relevance=relevance, is_pruned=is_pruned)
-        for item_id, kind, count, relevance, is_pruned in row["items"]
+        SnapshotItem(
+            item_id=item_id,
+            kind=kind,
+            token_count=count,
+            relevance=relevance,
+            is_pruned=is_pruned,
+            score=score[0] if score else None,
+        )
+        for item_id, kind, count, relevance, is_pruned, *score in row["items"]
     )
     return _record(row, ContextSnapshot(items=items, total_tokens=row["total_tokens"], reason=row["reason"]))
 

@@ -92,6 +92,8 @@ def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
         "after": snapshot.token_count_after,
         "stayed": [_snapshot_item(item) for item in snapshot.stayed],
         "removed": [_snapshot_item(item) for item in snapshot.removed],
+        # Beside the items, which a service of an earlier version reads as they were.
+        "relevance": [item.relevance for item in (*snapshot.stayed, *snapshot.removed)],
     }
     return json.dumps(fields).encode("ascii")
 
@@ -99,14 +101,16 @@ def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
 def decode_snapshot(payload: bytes) -> ContextSnapshot:
     """The inverse of `encode_snapshot`."""
     fields: dict[str, Any] = json.loads(payload)
+    stayed, removed = fields["stayed"], fields["removed"]
+    relevance = fields.get("relevance") or [None] * (len(stayed) + len(removed))
     return ContextSnapshot(
         snapshot_id=fields["id"],
         create_time=moment_of(fields["time"]),
         reason=fields["reason"],
         token_count_before=fields["before"],
         token_count_after=fields["after"],
-        stayed=tuple(map(_item_of, fields["stayed"])),
-        removed=tuple(map(_item_of, fields["removed"])),
+        stayed=tuple(map(_item_of, stayed, relevance)),
+        removed=tuple(map(_item_of, removed, relevance[len(stayed) :])),
     )
 
 
@@ -144,6 +148,6 @@ def _snapshot_item(item: SnapshotItem) -> list[Any]:
     return [item.item_id, int(item.kind), item.token_count, item.score, item.episode_id]
 
 
-def _item_of(fields: list[Any]) -> SnapshotItem:
+def _item_of(fields: list[Any], relevance: float | None) -> SnapshotItem:
     item_id, kind, token_count, score, episode_id = fields
-    return SnapshotItem(item_id, ItemKind(kind), token_count, score, episode_id)
+    return SnapshotItem(item_id, ItemKind(kind), token_count, score, episode_id, relevance)

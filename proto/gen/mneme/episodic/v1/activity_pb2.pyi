@@ -141,18 +141,20 @@ class TaskState(_message.Message):
     def __init__(self, description: _Optional[str] = ..., intent: _Optional[_Union[TaskIntent, str]] = ..., status: _Optional[_Union[TaskStatus, str]] = ..., outcome: _Optional[str] = ...) -> None: ...
 
 class ContextSnapshotItem(_message.Message):
-    __slots__ = ("item_id", "kind", "token_count", "relevance", "is_pruned")
+    __slots__ = ("item_id", "kind", "token_count", "relevance", "is_pruned", "score")
     ITEM_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     RELEVANCE_FIELD_NUMBER: _ClassVar[int]
     IS_PRUNED_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
     item_id: str
     kind: str
     token_count: int
     relevance: float
     is_pruned: bool
-    def __init__(self, item_id: _Optional[str] = ..., kind: _Optional[str] = ..., token_count: _Optional[int] = ..., relevance: _Optional[float] = ..., is_pruned: _Optional[bool] = ...) -> None: ...
+    score: float
+    def __init__(self, item_id: _Optional[str] = ..., kind: _Optional[str] = ..., token_count: _Optional[int] = ..., relevance: _Optional[float] = ..., is_pruned: _Optional[bool] = ..., score: _Optional[float] = ...) -> None: ...
 
 class ContextSnapshot(_message.Message):
     __slots__ = ("items", "total_tokens", "reason")

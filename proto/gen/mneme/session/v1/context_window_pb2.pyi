@@ -120,18 +120,20 @@ class ScoredContextItem(_message.Message):
     def __init__(self, item: _Optional[_Union[ContextItem, _Mapping]] = ..., score: _Optional[float] = ...) -> None: ...
 
 class SnapshotItem(_message.Message):
-    __slots__ = ("item_id", "kind", "token_count", "score", "episode_id")
+    __slots__ = ("item_id", "kind", "token_count", "score", "episode_id", "relevance")
     ITEM_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     EPISODE_ID_FIELD_NUMBER: _ClassVar[int]
+    RELEVANCE_FIELD_NUMBER: _ClassVar[int]
     item_id: str
     kind: ContextItemKind
     token_count: int
     score: float
     episode_id: str
-    def __init__(self, item_id: _Optional[str] = ..., kind: _Optional[_Union[ContextItemKind, str]] = ..., token_count: _Optional[int] = ..., score: _Optional[float] = ..., episode_id: _Optional[str] = ...) -> None: ...
+    relevance: float
+    def __init__(self, item_id: _Optional[str] = ..., kind: _Optional[_Union[ContextItemKind, str]] = ..., token_count: _Optional[int] = ..., score: _Optional[float] = ..., episode_id: _Optional[str] = ..., relevance: _Optional[float] = ...) -> None: ...
 
 class ContextSnapshot(_message.Message):
     __slots__ = ("snapshot_id", "create_time", "reason", "token_count_before", "token_count_after", "stayed", "removed")
