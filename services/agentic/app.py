@@ -29,12 +29,14 @@ from services.agentic.removal import NoteRemoval
 from services.agentic.service import NoteService
 from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
+from services.agentic.stores.neo4j_sealing import DATA_KEYS
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.agentic.use import NoteUses
 from services.common.background import BackgroundWork, every
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.encryption.neo4j import graph_data_keys
 from services.common.encryption.postgres import data_keys
 from services.common.encryption.ring import DataKeyRing
 from services.common.ids import IdSource
@@ -80,7 +82,7 @@ class AgenticResources:
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
     key_ring: DataKeyRing | None = None
-    """Encrypts what notes say in PostgreSQL; stored as it is where None."""
+    """Encrypts what notes say; stored as it is where None."""
 
 
 @dataclass(frozen=True)
@@ -144,14 +146,16 @@ async def open_agentic_graph(
 ) -> AsyncIterator[AgenticTier]:
     """The tier on Neo4j, whose indexes are up to date; closing it writes the last access statistics."""
     chosen = settings or AgenticSettings()
-    store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates)
+    keys = graph_data_keys(resources.key_ring, DATA_KEYS)
+    store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates, keys=keys)
     # Without an election the replica that claims a job first runs it.
     async with open_agentic_on(store, resources, chosen, maintenance=Neo4jMaintenanceStore(graph)) as tier:
         # Imported here: without Neo4j its driver is not loaded.
+        from services.agentic.stores.neo4j_content import SEALED_KINDS
         from services.agentic.stores.neo4j_copy import KINDS
 
         records = agentic_records(TierEmbedder(resources.embedder), tier.recorder.flush)
-        binding = user_records_binding(GraphUserRecords(graph, KINDS), records)
+        binding = user_records_binding(GraphUserRecords(graph, KINDS, SEALED_KINDS, keys), records)
         yield replace(tier, bindings=needing(graph.server_version, (*tier.bindings, binding)))
 
 

@@ -41,29 +41,37 @@ _TABLES: Final[dict[str, Sequence[SealedTable]]] = {
 async def rewrap_all(settings: HostSettings, data_dir: Path) -> dict[str, int]:
     """Wraps the data keys of all schemas by the last key of the settings' file; how many, by schema.
 
+    Those of tiers in Neo4j are there, where the settings name one.
+
     Raises:
         KeyFileError: There is no usable file.
         DecryptionError: A data key was wrapped by a key-encryption key that is not in the file.
         DataDirError, EmbeddedPostgresError: The data folder is in use or cannot be read.
-        StoreUnavailable: PostgreSQL cannot be reached.
+        StoreUnavailable: PostgreSQL or Neo4j cannot be reached.
     """
     ring = _ring(settings)
     async with _database(settings.postgres_url, "MNEME_POSTGRES_URL", data_dir) as url, _connected(url) as connection:
-        return {schema: await rewrap(connection, ring, schema) for schema, _ in await _present(connection)}
+        counts = {schema: await rewrap(connection, ring, schema) for schema, _ in await _present(connection)}
+    if settings.neo4j_url:
+        # Imported here: without Neo4j its driver is not loaded.
+        from services.cli import encrypting_graph
+
+        counts.update(await encrypting_graph.rewrap_all(settings, ring))
+    return counts
 
 
 async def encrypt_all(settings: HostSettings, data_dir: Path, admin_url: str) -> dict[str, int]:
-    """Encrypts what is plain in all schemas; how many rows, by table.
+    """Encrypts what is plain in all schemas, and in Neo4j; how many rows, by table.
 
     Args:
-        settings: With the key file.
+        settings: With the key file, and Neo4j where it is used.
         data_dir: Of the embedded PostgreSQL, where there is no `admin_url`.
         admin_url: PostgreSQL as a role that row-level security does not bind.
 
     Raises:
         KeyFileError: There is no usable file.
         DataDirError, EmbeddedPostgresError: The data folder is in use or cannot be read.
-        StoreUnavailable: PostgreSQL cannot be reached.
+        StoreUnavailable: PostgreSQL or Neo4j cannot be reached.
     """
     ring = _ring(settings)
     counts: dict[str, int] = {}
@@ -75,6 +83,11 @@ async def encrypt_all(settings: HostSettings, data_dir: Path, admin_url: str) ->
         for schema, tables in await _present(reader):
             found = await encrypt_existing(reader, writer, PostgresDataKeys(ring, schema), schema, tables)
             counts.update({f"{schema}.{table}": count for table, count in found.items()})
+    if settings.neo4j_url:
+        # Imported here: without Neo4j its driver is not loaded.
+        from services.cli import encrypting_graph
+
+        counts.update(await encrypting_graph.encrypt_all(settings, ring))
     return counts
 
 

@@ -141,10 +141,6 @@ class HostSettings(BaseSettings):
         description="Key-encryption keys (`mneme encryption new-key`): content is encrypted by a key for each user. "
         "Empty: it is not (see docs/privacy.md).",
     )
-    encryption_plain_graph: bool = Field(
-        default=False,
-        description="Start with a key file and Neo4j, although Neo4j stores facts, profiles, procedures, notes plain.",
-    )
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")
     tls_authority: Path | None = Field(default=None, description="Authority of the other side, PEM: mutual TLS.")

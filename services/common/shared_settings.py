@@ -106,18 +106,12 @@ def create_language_model(source: SettingsSource, host: HostSettings) -> Languag
     )
 
 
-_PLAIN_GRAPH: Final = (
-    "MNEME_ENCRYPTION_KEY_FILE with MNEME_NEO4J_URL: Neo4j stores facts, profiles, procedures and notes plain; leave "
-    "MNEME_NEO4J_URL out, or accept it by MNEME_ENCRYPTION_PLAIN_GRAPH=true"
-)
-
-
 def create_key_ring(source: SettingsSource, host: HostSettings) -> DataKeyRing | None:
     """The data keys of a process, from the table `encryption`; None where encryption is off.
 
     Raises:
         KeyFileError: The file of key-encryption keys cannot be used.
-        SettingsError: The table cannot be used, or part of the content would be stored plain in Neo4j.
+        SettingsError: The table cannot be used.
     """
     chosen = _encryption(source, host)
     return DataKeyRing(*chosen) if chosen is not None else None
@@ -133,8 +127,6 @@ def _encryption(source: SettingsSource, host: HostSettings) -> tuple[KeyManageme
     settings = source.load(EncryptionSettings, "encryption")
     if host.encryption_key_file is None:
         return None
-    if host.neo4j_url and not host.encryption_plain_graph:
-        raise SettingsError([_PLAIN_GRAPH])
     return FileKeyManagement(host.encryption_key_file), settings
 
 

@@ -18,6 +18,7 @@ from services.common.background import BackgroundWork
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.encryption.neo4j import graph_data_keys
 from services.common.encryption.postgres import data_keys
 from services.common.encryption.ring import DataKeyRing
 from services.common.ids import IdSource
@@ -46,15 +47,13 @@ from services.semantic import servicer as internal_servicer
 from services.semantic.code import servicer as code_servicer
 from services.semantic.code.parsers import CodeParsers
 from services.semantic.code.service import CodeService
-from services.semantic.code.store import CodeStore
 from services.semantic.code.stores.neo4j import Neo4jCodeStore
 from services.semantic.code.stores.postgres import PostgresCodeStore
 from services.semantic.config import SemanticSettings
-from services.semantic.content_keys import NO_CONTENT_KEYS, ContentKeys
+from services.semantic.content_keys import NO_CONTENT_KEYS
 from services.semantic.facts import servicer as facts_servicer
 from services.semantic.facts.commands import VectorForm
 from services.semantic.facts.comparison import fact_comparer
-from services.semantic.facts.ends import FactMarkStore
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
@@ -76,26 +75,26 @@ from services.semantic.maintenance.schedule import FactJobStores, start_fact_job
 from services.semantic.portability import semantic_records, semantic_user_records
 from services.semantic.procedures import servicer as procedure_servicer
 from services.semantic.procedures.service import ProcedureService
-from services.semantic.procedures.store import ProcedureStore
 from services.semantic.procedures.stores.neo4j import Neo4jProcedureStore
 from services.semantic.procedures.stores.postgres import PostgresProcedureStore
 from services.semantic.profile import servicer as profile_servicer
 from services.semantic.profile.service import ProfileService
-from services.semantic.profile.store import ProfileStore
 from services.semantic.profile.stores.neo4j import Neo4jProfileStore
 from services.semantic.profile.stores.postgres import PostgresProfileStore
 from services.semantic.servicer import Subjects
 from services.semantic.stores.neo4j import COMPONENT
 from services.semantic.stores.neo4j import MIGRATIONS_FOLDER as GRAPH_MIGRATIONS_FOLDER
+from services.semantic.stores.neo4j_keys import Neo4jContentKeys
+from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from services.semantic.stores.postgres_keys import PostgresContentKeys
 from services.semantic.supersession import servicer as supersession_servicer
 from services.semantic.supersession.service import SupersessionService
-from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
 from services.semantic.supersession.stores.neo4j_queue import Neo4jSupersessionQueue
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
 from services.semantic.supersession.stores.postgres_queue import PostgresSupersessionQueue
+from services.semantic.tier_stores import TierStores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,19 +118,7 @@ class SemanticResources:
     cache: OwnerCache = field(default_factory=OwnerCache)
     """What the process holds of users in memory; shared by the services of one process."""
     key_ring: DataKeyRing | None = None
-    """Encrypts content in PostgreSQL; stored as it is where None."""
-
-
-@dataclass(frozen=True)
-class TierStores:
-    """The stores of the tier's subjects other than facts."""
-
-    profiles: ProfileStore
-    supersessions: SupersessionStore
-    procedures: ProcedureStore
-    code: CodeStore
-    fact_marks: FactMarkStore
-    keys: ContentKeys = NO_CONTENT_KEYS
+    """Encrypts content; stored as it is where None."""
 
 
 @dataclass(frozen=True)
@@ -236,26 +223,29 @@ async def open_semantic_graph(
 ) -> AsyncIterator[SemanticTier]:
     """The tier on Neo4j, whose indexes and constraints are up to date."""
     chosen = settings or SemanticSettings()
-    facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates)
+    keys = graph_data_keys(resources.key_ring, DATA_KEYS)
+    facts = Neo4jFactStore(graph, chosen.evidence, search_candidates=chosen.graph_search_candidates, keys=keys)
     stores = TierStores(
-        Neo4jProfileStore(graph, chosen.profile),
-        Neo4jSupersessionStore(graph),
-        Neo4jProcedureStore(graph),
-        Neo4jCodeStore(graph),
-        Neo4jFactMarks(graph, chosen.evidence),
+        Neo4jProfileStore(graph, chosen.profile, keys=keys),
+        Neo4jSupersessionStore(graph, keys=keys),
+        Neo4jProcedureStore(graph, keys=keys),
+        Neo4jCodeStore(graph, keys=keys),
+        Neo4jFactMarks(graph, chosen.evidence, keys=keys),
+        Neo4jContentKeys(graph, keys) if keys.is_on else NO_CONTENT_KEYS,
     )
     # Imported here: without Neo4j its driver is not loaded.
+    from services.semantic.stores.neo4j_content import SEALED_KINDS
     from services.semantic.stores.neo4j_copy import KINDS
 
     maintenance = Neo4jMaintenanceStore(graph)
     embedder = TierEmbedder(resources.embedder)
     async with contextlib.aclosing(_parsers(chosen)) as parsers, BackgroundWork[str]("semantic") as background:
-        vectors = Neo4jFactVectors(graph)
+        vectors = Neo4jFactVectors(graph, keys=keys)
         former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
         tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
         # Without an election the replica that claims a job first runs it.
-        queue = Neo4jSupersessionQueue(graph)
-        job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph), vectors, queue, maintenance)
+        queue = Neo4jSupersessionQueue(graph, keys=keys)
+        job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph, keys=keys), vectors, queue, maintenance)
         jobs = start_fact_jobs(
             background,
             job_stores,
@@ -266,7 +256,8 @@ async def open_semantic_graph(
             chosen,
             resources.language_model,
         )
-        records = user_records_binding(GraphUserRecords(graph, KINDS), semantic_records(embedder, chosen.code.limits))
+        graph_records = GraphUserRecords(graph, KINDS, SEALED_KINDS, keys)
+        records = user_records_binding(graph_records, semantic_records(embedder, chosen.code.limits))
         bindings = (*tier.bindings, maintenance_binding(jobs), records)
         async with contextlib.aclosing(tier.code):
             yield replace(tier, bindings=needing(graph.server_version, bindings))

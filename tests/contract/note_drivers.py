@@ -13,6 +13,7 @@ from services.agentic.store import NoteStore
 from services.agentic.stores.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jNoteStore
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.common.cache import OwnerCache
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.neo4j.graph import Graph
 from services.common.postgres.pool import PoolSettings, create_pool
@@ -50,10 +51,10 @@ async def note_graph(url: str) -> AsyncIterator[Graph]:
 
 
 @contextlib.asynccontextmanager
-async def neo4j_note_store(url: str) -> AsyncIterator[Neo4jNoteStore]:
+async def neo4j_note_store(url: str, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> AsyncIterator[Neo4jNoteStore]:
     """A store on an empty graph."""
     async with note_graph(url) as graph:
-        yield Neo4jNoteStore(graph)
+        yield Neo4jNoteStore(graph, keys=keys)
 
 
 def unopened_note_store(request: pytest.FixtureRequest) -> UnopenedStore:

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from services.common.encryption.neo4j import GraphDataKeys
 from services.common.neo4j.graph import Graph
 from services.semantic.facts.ends import FactMarkStore
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.facts.stores.neo4j_marks import Neo4jFactMarks
+from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_history import FactHistoryContract
 from tests.contract.fact_marks import FactMarksContract
 from tests.contract.fact_store import MakeStore
+from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 
 class TestNeo4jFactMarks(FactMarksContract, FactHistoryContract):
+    @pytest.fixture(params=ENCRYPTION)
+    def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
+        return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
+
     @pytest.fixture
     async def graph(self, neo4j_url: str) -> AsyncIterator[Graph]:
         async with semantic_graph(neo4j_url) as opened:
             yield opened
 
     @pytest.fixture
-    def supersessions(self, graph: Graph) -> SupersessionStore:
-        return Neo4jSupersessionStore(graph)
+    def supersessions(self, graph: Graph, keys: GraphDataKeys) -> SupersessionStore:
+        return Neo4jSupersessionStore(graph, keys=keys)
 
     @pytest.fixture
-    def marks(self, graph: Graph) -> FactMarkStore:
-        return Neo4jFactMarks(graph)
+    def marks(self, graph: Graph, keys: GraphDataKeys) -> FactMarkStore:
+        return Neo4jFactMarks(graph, keys=keys)
 
     @pytest.fixture
-    def make_store(self, graph: Graph) -> MakeStore:
-        return partial(Neo4jFactStore, graph)
+    def make_store(self, graph: Graph, keys: GraphDataKeys) -> MakeStore:
+        return partial(Neo4jFactStore, graph, keys=keys)

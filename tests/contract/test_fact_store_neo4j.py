@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from services.common.encryption.neo4j import GraphDataKeys
 from services.common.neo4j.graph import Graph
 from services.semantic.facts.store import FactWriter
 from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_removal import FactRemovalContract
 from tests.contract.fact_samples import ANN, BO, DAY_ONE
 from tests.contract.fact_store import FactStoreContract, MakeStore
 from tests.contract.idempotency_records import record
+from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 
 @pytest.fixture
@@ -25,15 +29,19 @@ async def graph(neo4j_url: str) -> AsyncIterator[Graph]:
 
 
 class TestNeo4jFactStore(FactStoreContract):
+    @pytest.fixture(params=ENCRYPTION)
+    def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
+        return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
+
     @pytest.fixture
-    def make_store(self, graph: Graph) -> MakeStore:
-        return partial(Neo4jFactStore, graph)
+    def make_store(self, graph: Graph, keys: GraphDataKeys) -> MakeStore:
+        return partial(Neo4jFactStore, graph, keys=keys)
 
 
 class TestNeo4jFactRemoval(FactRemovalContract):
     @pytest.fixture
-    def make_store(self, graph: Graph) -> MakeStore:
-        return partial(Neo4jFactStore, graph)
+    def make_store(self, graph: Graph, tmp_path: Path) -> MakeStore:
+        return partial(Neo4jFactStore, graph, keys=chosen_graph_keys("encrypted", tmp_path, DATA_KEYS))
 
 
 async def test_works_that_lock_each_other_out_are_run_again(graph: Graph) -> None:

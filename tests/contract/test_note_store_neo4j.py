@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from services.agentic.model import GenerationResult
 from services.agentic.store import NoteStore, NoteWriter, ProcessedTurn
 from services.agentic.stores import neo4j_cypher, neo4j_upkeep
 from services.agentic.stores.neo4j import Neo4jNoteStore
+from services.agentic.stores.neo4j_sealing import DATA_KEYS
 from services.common.errors import Conflict
 from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord
 from services.common.neo4j.graph import Graph, Neo4jServer, open_graph, operators
@@ -22,6 +24,7 @@ from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
 from tests.contract.note_upkeep import NoteUpkeepContract
 from tests.contract.note_use import NoteUseContract
+from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 _QUERIES = {
     name: query
@@ -36,15 +39,20 @@ _FIND_BY_INDEX = {"NodeIndexSeek", "NodeUniqueIndexSeek", "NodeVectorIndexSearch
 class TestNeo4jNoteStore(
     NoteStoreContract, NoteSearchContract, NoteRemovalContract, NoteUpkeepContract, NoteUseContract
 ):
+    @pytest.fixture(params=ENCRYPTION)
+    def encryption(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
     @pytest.fixture
-    async def store(self, neo4j_url: str) -> AsyncIterator[NoteStore]:
-        async with neo4j_note_store(neo4j_url) as store:
+    async def store(self, neo4j_url: str, encryption: str, tmp_path: Path) -> AsyncIterator[NoteStore]:
+        keys = chosen_graph_keys(encryption, tmp_path, DATA_KEYS)
+        async with neo4j_note_store(neo4j_url, keys=keys) as store:
             yield store
 
     @pytest.fixture
-    async def replica(self, neo4j_url: str) -> AsyncIterator[NoteStore]:
+    async def replica(self, neo4j_url: str, encryption: str, tmp_path: Path) -> AsyncIterator[NoteStore]:
         async with open_graph(Neo4jServer(url=neo4j_url)) as graph:
-            yield Neo4jNoteStore(graph)
+            yield Neo4jNoteStore(graph, keys=chosen_graph_keys(encryption, tmp_path, DATA_KEYS))
 
 
 @pytest.fixture

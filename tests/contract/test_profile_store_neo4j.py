@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from services.common.encryption.neo4j import GraphDataKeys
 from services.semantic.profile.store import ProfileStore
 from services.semantic.profile.stores.neo4j import Neo4jProfileStore
+from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.profile_store import ProfileStoreContract
+from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 
 class TestNeo4jProfileStore(ProfileStoreContract):
+    @pytest.fixture(params=ENCRYPTION)
+    def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
+        return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
+
     @pytest.fixture
-    async def store(self, neo4j_url: str) -> AsyncIterator[ProfileStore]:
+    async def store(self, neo4j_url: str, keys: GraphDataKeys) -> AsyncIterator[ProfileStore]:
         async with semantic_graph(neo4j_url) as graph:
-            yield Neo4jProfileStore(graph)
+            yield Neo4jProfileStore(graph, keys=keys)

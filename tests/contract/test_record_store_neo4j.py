@@ -348,7 +348,7 @@ async def test_tables_and_graph_hold_the_same_kinds_with_the_same_fields(
             *await open_agentic_records(connection, None),
             *of_maintenance,
         ]
-        in_tables = {kind.name: kind for store in stores for kind in store.kinds if not kind.of_some_engines}
+        in_tables = {kind.name: kind for store in stores for kind in store.kinds}
 
     in_graph = {described.kind.name: described.kind for described in ALL_KINDS}
     assert {name: kind.fields for name, kind in in_graph.items()} == {

@@ -18,6 +18,8 @@ from services.semantic.facts.stores import neo4j_vectors as vectors
 from services.semantic.procedures.stores import neo4j as procedures
 from services.semantic.profile.stores import neo4j as profiles
 from services.semantic.stores import neo4j as shared
+from services.semantic.stores import neo4j_keys as keys
+from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from services.semantic.supersession.stores import neo4j_queries as supersessions
 from tests.contract.fact_drivers import semantic_graph
 
@@ -34,10 +36,11 @@ QUERIES: Final = (
     marks.MARKED,
     marks.UNDECIDED,
     *shared.ALL_QUERIES,
+    *keys.ALL_QUERIES,
 )
 _LABEL: Final = re.compile(r":Mneme\w+(?P<after>[^)]{0,60})")
 _HINT: Final = re.compile(r"USING INDEX .*")
-OVER_USERS: Final = (upkeep.COUNTS, vectors.OWNERS, supersessions.QUEUED_OWNERS)
+OVER_USERS: Final = (upkeep.COUNTS, vectors.OWNERS, supersessions.QUEUED_OWNERS, *DATA_KEYS.all)
 
 
 async def test_no_query_reads_a_whole_label(neo4j_url: str) -> None:

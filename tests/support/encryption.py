@@ -9,6 +9,7 @@ import asyncpg
 
 from services.common.encryption.carried import CarriedKeys
 from services.common.encryption.key_file import FileKeyManagement, add_key
+from services.common.encryption.neo4j import DataKeyQueries, GraphDataKeys, graph_data_keys
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys, data_keys
 from services.common.encryption.ring import DataKeyRing
 
@@ -35,6 +36,11 @@ def carried_keys(folder: Path) -> CarriedKeys:
 def chosen_keys(mode: str, folder: Path, schema: str) -> DataKeys:
     """The data keys of a schema in a mode of `ENCRYPTION`; each call has a cache of its own, as replicas do."""
     return data_keys(key_ring(folder), schema) if mode == "encrypted" else NO_DATA_KEYS
+
+
+def chosen_graph_keys(mode: str, folder: Path, queries: DataKeyQueries) -> GraphDataKeys:
+    """The same of a label in a graph."""
+    return graph_data_keys(key_ring(folder) if mode == "encrypted" else None, queries)
 
 
 async def occurrences(superuser_url: str, text: str, *, schemas: list[str]) -> dict[str, int]:

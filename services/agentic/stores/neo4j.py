@@ -29,9 +29,18 @@ from services.agentic.store import (
     TurnKey,
 )
 from services.agentic.stores import neo4j_cypher as cypher
-from services.agentic.stores.neo4j_rows import link_from_fields, list_key, note_from_values, scored_from_fields
+from services.agentic.stores.neo4j_rows import (
+    link_from_fields,
+    list_key,
+    note_from_values,
+    notes_from_values,
+    scored_from_fields,
+)
+from services.agentic.stores.neo4j_sealing import PROCESSED
 from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepReads
 from services.agentic.stores.neo4j_writer import Neo4jNoteWriter, places_to_fields, results_from_records
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, graph_cipher, opened_in_graph
 from services.common.errors import NotFound
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
@@ -46,7 +55,9 @@ _T = TypeVar("_T")
 class Neo4jNoteStore(Neo4jUpkeepReads):
     """A `NoteStore`. Searches are filtered inside the vector index, to the notes that the reader may see."""
 
-    def __init__(self, graph: Graph, *, search_candidates: int = 1_000) -> None:
+    def __init__(
+        self, graph: Graph, *, search_candidates: int = 1_000, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS
+    ) -> None:
         """Use a graph whose migrations have run; its owner closes it.
 
         Args:
@@ -54,8 +65,10 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
             search_candidates: Notes that a search takes from the vector index, at least. The index is approximate, and
                 asked for many more than are wanted it misses hardly any of the best. A reader who sees no more notes
                 than this gets an exact result.
+            keys: Encrypt what notes say.
         """
         self._graph = graph
+        self._keys = keys
         self._search_candidates = search_candidates
 
     async def write(self, owner: Owner, work: Callable[[NoteWriter], Awaitable[_T]]) -> _T:
@@ -64,7 +77,7 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
         async def locked(transaction: GraphTransaction) -> _T:
             [record] = await transaction.run(cypher.LOCK_USER, _parameters(owner))
             await check_graph_fence(transaction)
-            return await work(Neo4jNoteWriter(transaction, owner, notes_count=record["notes"]))
+            return await work(Neo4jNoteWriter(transaction, owner, notes_count=record["notes"], keys=self._keys))
 
         return await self._graph.write(locked)
 
@@ -77,7 +90,8 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
 
     async def questions(self, owner: Owner, places: Sequence[TurnKey]) -> Mapping[TurnKey, StoredQuestion]:
         """The questions of those of the places where something was asked."""
-        records = await self._read(cypher.QUESTIONS, owner, places=places_to_fields(places))
+        found = await self._read(cypher.QUESTIONS, owner, places=places_to_fields(places))
+        records = await opened_in_graph(self._keys, self._graph.read, owner, PROCESSED, found)
         return {
             TurnKey(r["conversation_id"], r["position"]): StoredQuestion(
                 r["interaction_id"], r["speaker"], r["question"]
@@ -98,18 +112,20 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
         self, owner: Owner, which: NoteFilter, *, after: NotePosition | None, limit: int
     ) -> list[Note]:
         """A page of notes, newest first, ties by id."""
+        cipher = await self._cipher(owner)
         [record] = await self._read(
             cypher.LIST_NOTES,
             owner,
             after="" if after is None else list_key(after.create_time, after.note_id),
             status=int(which.status),
             kind=None if which.kind is None else int(which.kind),
-            tag=which.tag or None,
+            # As it is stored now, and as it was before encryption was switched on.
+            tags=[which.tag, cipher.seal_name("tags", which.tag)] if which.tag else None,
             start_time=None if which.start_time is None else whole_microseconds(which.start_time),
             end_time=None if which.end_time is None else whole_microseconds(which.end_time),
             limit=limit,
         )
-        return [note_from_values(values) for values in record["notes"]]
+        return await notes_from_values(record["notes"], cipher)
 
     async def list_links(
         self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
@@ -137,7 +153,9 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
             damping=walk.damping,
             limit=search.limit,
         )
-        return [scored_from_fields(hit) for hit in record["hits"]]
+        hits: list[Mapping[str, Any]] = record["hits"]
+        cipher = await self._cipher(owner) if hits else PLAIN
+        return [scored_from_fields(hit, cipher) for hit in hits]
 
     async def record_access(self, owner: Owner, counts: Mapping[NoteId, int], *, time: datetime) -> None:
         """Add to the access counts, under the user's lock: updates in different order could deadlock."""
@@ -172,7 +190,11 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
         if not records:
             raise NotFound("note", note_id)
         [record] = records
-        return WrittenNote(note_from_values(record["note"]), tuple(map(link_from_fields, record["links"])))
+        note = note_from_values(record["note"], await self._cipher(owner))
+        return WrittenNote(note, tuple(map(link_from_fields, record["links"])))
+
+    async def _cipher(self, owner: Owner) -> Cipher:
+        return await graph_cipher(self._keys, self._graph.read, owner)
 
     async def _read(self, query: str, owner: Owner, **parameters: Any) -> list[Record]:
         return await self._graph.read(query, _parameters(owner, **parameters))

@@ -14,6 +14,7 @@ from services.agentic.stores.postgres import SCHEMA
 from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
 from services.common.copying.postgres_values import moment, vector_values
+from services.common.encryption.neo4j_copy import data_keys_kind
 
 _NOTE_KEY: Final = ("tenant_id", "user_id", "note_id")
 
@@ -178,6 +179,14 @@ _IDEMPOTENCY_RECORDS: Final = GraphKind(
     """,
 )
 
-KINDS: Final = (_IDEMPOTENCY_RECORDS, _NOTES, _PROCESSED, _LINKS, _PAIRS, _VECTORS)
+KINDS: Final = (
+    data_keys_kind(SCHEMA, "NoteDataKey"),
+    _IDEMPOTENCY_RECORDS,
+    _NOTES,
+    _PROCESSED,
+    _LINKS,
+    _PAIRS,
+    _VECTORS,
+)
 """All that the tier stores in a graph, in the order of its tables, but for its owners' nodes, which are made with the
 notes."""

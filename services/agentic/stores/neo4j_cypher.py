@@ -90,7 +90,7 @@ RETURN {_NOTE} AS note, links
 LIST_NOTES: Final = f"""CYPHER 25
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
 WHERE n.list_key > $after AND n.status = $status AND ($kind IS NULL OR n.kind = $kind)
-    AND ($tag IS NULL OR $tag IN n.tags) AND ($start_time IS NULL OR n.time >= $start_time)
+    AND ($tags IS NULL OR any(tag IN $tags WHERE tag IN n.tags)) AND ($start_time IS NULL OR n.time >= $start_time)
     AND ($end_time IS NULL OR n.time < $end_time)
 WITH n
 ORDER BY n.tenant_id, n.user_id, n.list_key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -23,12 +24,16 @@ from services.agentic.model import (
 )
 from services.agentic.store import Neighbour
 from services.agentic.stores.neo4j_cypher import NOTE_PROPERTIES
+from services.agentic.stores.neo4j_sealing import NOTES
+from services.common.encryption.cipher import Cipher
 from services.common.owners import InteractionId, UserId
 from services.common.scope import Scope
 from services.common.turns import Attachment
 
 _LIST_KEY_ORIGIN: Final = 2**62
 """More than the microseconds of any time, and 19 digits whatever is taken from it."""
+_NOTES_ON_LOOP_MAX: Final = 64
+"""Opening more of them takes longer than the event loop may wait."""
 
 
 def list_key(create_time: datetime, note_id: NoteId) -> str:
@@ -36,9 +41,9 @@ def list_key(create_time: datetime, note_id: NoteId) -> str:
     return f"{_LIST_KEY_ORIGIN - whole_microseconds(create_time):019d}{note_id}"
 
 
-def note_to_fields(note: Note) -> dict[str, Any]:
+def note_to_fields(note: Note, cipher: Cipher) -> dict[str, Any]:
     """Properties of a note but those of its owner, its vector, its status and its accesses."""
-    return {
+    fields = {
         "note_id": note.note_id,
         "list_key": list_key(note.create_time, note.note_id),
         "content": note.content,
@@ -63,11 +68,16 @@ def note_to_fields(note: Note) -> dict[str, Any]:
         "source_note_ids": list(note.source_note_ids),
         "raised": note.raised,
     }
+    return NOTES.seal(cipher, fields)
 
 
-def note_from_values(values: Sequence[Any]) -> Note:
-    """A note from the values of `NOTE_PROPERTIES`."""
-    fields = dict(zip(NOTE_PROPERTIES, values, strict=True))
+def note_from_values(values: Sequence[Any], cipher: Cipher) -> Note:
+    """A note from the values of `NOTE_PROPERTIES`.
+
+    Raises:
+        DecryptionError: See `Cipher.open`.
+    """
+    fields = NOTES.open(cipher, dict(zip(NOTE_PROPERTIES, values, strict=True)))
     last_access_time = fields["last_access_time"]
     return Note(
         note_id=NoteId(fields["note_id"]),
@@ -100,6 +110,17 @@ def note_from_values(values: Sequence[Any]) -> Note:
     )
 
 
+async def notes_from_values(found: Sequence[Sequence[Any]], cipher: Cipher) -> list[Note]:
+    """Notes from their values; many of them on a thread, since each is decrypted.
+
+    Raises:
+        DecryptionError: See `Cipher.open`.
+    """
+    if len(found) <= _NOTES_ON_LOOP_MAX:
+        return [note_from_values(values, cipher) for values in found]
+    return await asyncio.to_thread(lambda: [note_from_values(values, cipher) for values in found])
+
+
 def link_to_fields(link: Link) -> dict[str, Any]:
     """A link with its ends."""
     return {
@@ -128,7 +149,7 @@ def link_from_fields(fields: Mapping[str, Any]) -> Link:
 
 
 def neighbour_from_fields(fields: Mapping[str, Any]) -> Neighbour:
-    """A neighbour from what linking looks at."""
+    """A neighbour from what linking looks at, opened."""
     return Neighbour(
         NoteId(fields["note_id"]),
         NoteKind(fields["kind"]),
@@ -138,13 +159,13 @@ def neighbour_from_fields(fields: Mapping[str, Any]) -> Neighbour:
     )
 
 
-def scored_from_fields(fields: Mapping[str, Any]) -> ScoredNote:
+def scored_from_fields(fields: Mapping[str, Any], cipher: Cipher) -> ScoredNote:
     """A hit of a search."""
     steps = ((fields["seed"], fields["seed_strength"]), (fields["via"], fields["via_strength"]))
     path = tuple(WalkedLink(NoteId(i), strength) for i, strength in steps if i is not None)
     similarity = _cosine(fields["similarity"])
     score = similarity if not path else fields["score"]
-    return ScoredNote(note_from_values(fields["note"]), score=score, similarity=similarity, path=path)
+    return ScoredNote(note_from_values(fields["note"], cipher), score=score, similarity=similarity, path=path)
 
 
 def _cosine(similarity: float) -> float:

@@ -10,9 +10,10 @@ import numpy as np
 
 from services.agentic.model import Link, LinkKey, NoteId, whole_microseconds
 from services.agentic.stores.neo4j_cypher import NOTE_PROPERTIES
-from services.agentic.stores.neo4j_rows import link_from_fields, note_from_values
+from services.agentic.stores.neo4j_rows import link_from_fields, notes_from_values
 from services.agentic.upkeep_store import NotePair, PairUse, StoredNote
 from services.common.copying.neo4j import four_byte
+from services.common.encryption.neo4j import GraphDataKeys, graph_cipher
 from services.common.neo4j.graph import Graph, GraphTransaction
 from services.common.owners import Owner, TenantId, UserId
 
@@ -127,6 +128,7 @@ class Neo4jUpkeepReads:
     """Implements `UpkeepReads`."""
 
     _graph: Graph
+    _keys: GraphDataKeys
 
     async def note_owners(self, *, after: Owner | None, limit: int) -> list[Owner]:
         """See `UpkeepReads.note_owners`."""
@@ -143,12 +145,12 @@ class Neo4jUpkeepReads:
         """See `UpkeepReads.active_notes`."""
         parameters = {"after": after, "limit": limit, "model": model}
         rows = await self._graph.read(_ACTIVE_NOTES, _owned(owner) | parameters)
+        cipher = await graph_cipher(self._keys, self._graph.read, owner)
+        notes = await notes_from_values([row["note"] for row in rows], cipher)
+        vectors = [row["vector"] for row in rows]
         return [
-            StoredNote(
-                note_from_values(row["note"]),
-                None if row["vector"] is None else np.asarray(row["vector"].to_numpy(), dtype=np.float32),
-            )
-            for row in rows
+            StoredNote(note, None if vector is None else np.asarray(vector.to_numpy(), dtype=np.float32))
+            for note, vector in zip(notes, vectors, strict=True)
         ]
 
     async def active_links(self, owner: Owner, *, after: LinkKey | None, limit: int) -> list[Link]:

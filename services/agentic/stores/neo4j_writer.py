@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -25,11 +25,13 @@ from services.agentic.stores.neo4j_rows import (
     link_from_fields,
     link_to_fields,
     neighbour_from_fields,
-    note_from_values,
     note_to_fields,
+    notes_from_values,
 )
+from services.agentic.stores.neo4j_sealing import NOTES, PROCESSED
 from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepWrites
 from services.common.embedding.vectors import Matrix
+from services.common.encryption.neo4j import GraphDataKeys, GraphSealing
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
@@ -53,16 +55,19 @@ class _Added:
 class Neo4jNoteWriter(Neo4jUpkeepWrites):
     """A `NoteWriter` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, owner: Owner, *, notes_count: int) -> None:
+    def __init__(self, transaction: GraphTransaction, owner: Owner, *, notes_count: int, keys: GraphDataKeys) -> None:
         """Write for `owner`, who has `notes_count` notes and whose lock the transaction holds."""
         self._transaction = transaction
+        self._sealing = GraphSealing(keys, transaction, owner)
         self._owner = {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
         self._notes_count = notes_count
         self._added: list[_Added] = []
 
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return Neo4jIdempotencyRecords(self._transaction, self._owner["tenant_id"], cypher.IDEMPOTENCY)
+        return Neo4jIdempotencyRecords(
+            self._transaction, self._owner["tenant_id"], cypher.IDEMPOTENCY, sealing=self._sealing.cipher
+        )
 
     async def processed(self, interaction_ids: Sequence[InteractionId]) -> Mapping[InteractionId, GenerationResult]:
         """Results of those of the interactions that were processed before."""
@@ -70,15 +75,19 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
 
     async def add_processed(self, turns: Sequence[ProcessedTurn]) -> None:
         """Record interactions as processed."""
+        cipher = await self._sealing.cipher(is_new=True)
         rows = [
-            {
-                "interaction_id": turn.result.interaction_id,
-                "note_ids": list(turn.result.note_ids),
-                "conversation_id": turn.conversation_id,
-                "position": turn.position,
-                "speaker": turn.speaker,
-                "question": turn.question,
-            }
+            PROCESSED.seal(
+                cipher,
+                {
+                    "interaction_id": turn.result.interaction_id,
+                    "note_ids": list(turn.result.note_ids),
+                    "conversation_id": turn.conversation_id,
+                    "position": turn.position,
+                    "speaker": turn.speaker,
+                    "question": turn.question,
+                },
+            )
             for turn in turns
         ]
         await self._run(cypher.ADD_PROCESSED, turns=rows)
@@ -90,12 +99,12 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
     async def get_notes(self, note_ids: Sequence[NoteId]) -> Mapping[NoteId, Note]:
         """Those of the notes that are there."""
         [record] = await self._run(cypher.GET_NOTES, note_ids=list(note_ids))
-        return {note.note_id: note for note in map(note_from_values, record["notes"])}
+        return {note.note_id: note for note in await self._opened(record["notes"])}
 
     async def notes_of_sources(self, interaction_ids: Sequence[InteractionId]) -> list[Note]:
         """Notes that come from one of the interactions or answer its question."""
         [record] = await self._run(cypher.NOTES_OF_SOURCES, ids=list(interaction_ids))
-        return [note_from_values(values) for values in record["notes"]]
+        return await self._opened(record["notes"])
 
     async def neighbours(
         self, vectors: Matrix, scopes: Sequence[Scope], query: NeighbourQuery
@@ -116,7 +125,7 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
             candidates=max(_LINKING_CANDIDATES, query.count_max),
         )
         near: list[list[Neighbour]] = [[] for _ in wanted]
-        for fields in record["neighbours"]:
+        for fields in await self._sealing.opened(NOTES, record["neighbours"]):
             near[fields["number"]].append(neighbour_from_fields(fields))
         for added in self._added:
             if added.model == query.model:
@@ -137,8 +146,9 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
 
     async def add_notes(self, notes: Sequence[Note], vectors: Matrix, *, model: str) -> None:
         """Store new notes with their vectors."""
+        cipher = await self._sealing.cipher(is_new=True)
         rows = [
-            {"fields": note_to_fields(note), "vector": Neo4jVector.from_numpy(vector)}
+            {"fields": note_to_fields(note, cipher), "vector": Neo4jVector.from_numpy(vector)}
             for note, vector in zip(notes, vectors, strict=True)
         ]
         await self._run(cypher.ADD_NOTES, notes=rows, model=model)
@@ -147,7 +157,8 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
 
     async def update_notes(self, notes: Sequence[Note]) -> None:
         """Set the fields of stored notes."""
-        await self._run(cypher.UPDATE_NOTES, notes=[note_to_fields(note) for note in notes])
+        cipher = await self._sealing.cipher(is_new=True)
+        await self._run(cypher.UPDATE_NOTES, notes=[note_to_fields(note, cipher) for note in notes])
 
     async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
         """Give stored notes other vectors."""
@@ -188,7 +199,7 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
         [record] = await self._run(cypher.ALL_NOTE_IDS)
         removed = await self.delete_notes(record["note_ids"])
         await self._run(cypher.BLOCK_ALL)
-        return removed
+        return replace(removed, data_keys=await self._sealing.destroy())
 
     async def put_links(self, links: Sequence[Link]) -> list[Link]:
         """Make links, or set strength and origin of those that are there."""
@@ -226,6 +237,9 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
         ends = (key.from_note_id, key.to_note_id)
         there = await self.get_notes(ends)
         raise NotFound("note", next(end for end in ends if end not in there))
+
+    async def _opened(self, found: Sequence[Sequence[Any]]) -> list[Note]:
+        return await notes_from_values(found, await self._sealing.cipher(is_new=False)) if found else []
 
     async def _run(self, query: str, **parameters: Any) -> list[Record]:
         return await self._transaction.run(query, {**self._owner, **parameters})

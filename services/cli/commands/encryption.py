@@ -40,7 +40,8 @@ def rotate(context: typer.Context, file: KeyFile, data_dir: options.DataDir = No
     """Wrap all data keys by the last key-encryption key of the file; content is not touched.
 
     On the PostgreSQL of MNEME_POSTGRES_URL, whose services may run, else on that of a data folder whose services are
-    stopped. May be repeated. Afterwards the earlier keys of the file are no longer needed, except for backups.
+    stopped; and on the Neo4j of MNEME_NEO4J_URL. May be repeated. Afterwards the earlier keys of the file are no longer
+    needed, except for backups.
     """
     state = state_of(context, data_dir=data_dir)
     # Imported here: it brings in the embedded engines, which few commands need.
@@ -76,7 +77,8 @@ def encrypt(
     """Encrypt what was stored before encryption was switched on.
 
     In the PostgreSQL of --admin-url, whose services may run with the same file, else in that of a data
-    folder whose services are stopped. May be interrupted and repeated. Old row versions stay in files and backups.
+    folder whose services are stopped; and in the Neo4j of MNEME_NEO4J_URL. May be interrupted and repeated. Old row
+    versions stay in files and backups.
     """
     state = state_of(context, data_dir=data_dir)
     # Imported here: it brings in the embedded engines, which few commands need.

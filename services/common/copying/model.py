@@ -37,8 +37,6 @@ class Kind:
     """All fields, those of the key included."""
     vectors: frozenset[str] = frozenset()
     """Fields with vectors that an engine may bring to length 1 once more, and so return rounded otherwise."""
-    of_some_engines: bool = False
-    """Whether an engine may have no place for it, such as keys of an encryption that only another engine has."""
 
 
 OWNER_FIELDS: Final = ("tenant_id", "user_id")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import graphlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from services.common.copying.model import OWNER_FIELDS, CopyError, Key, Kind, Owner, Record
 from services.common.copying.postgres_values import DECODED_JSON, ValueForm, form_of
 from services.common.postgres.types import Connection
 
-ENCRYPTION_KEYS: Final = "data_keys"
-"""Table of the keys that a schema's content is encrypted with; graphs have none."""
 SEQUENCES: Final = "sequences"
 """Name of the kind that holds how far a schema's sequences are, identities of columns among them."""
 
@@ -124,7 +122,7 @@ class PostgresRecords:
         kinds: dict[str, Kind] = {}
         tables: dict[str, _Table] = {}
         for name, columns in (await _columns(connection, schema)).items():
-            kind = replace(_kind(f"{schema}.{name}", columns), of_some_engines=name == ENCRYPTION_KEYS)
+            kind = _kind(f"{schema}.{name}", columns)
             kinds[name] = kind
             texts = frozenset(row["name"] for row in columns if row["type_name"] == "text")
             forms = _forms(kind.name, columns, has_json_codec=has_json_codec)

@@ -78,7 +78,7 @@ class Copier:
         Raises:
             CopyError: They hold different kinds, or kinds with different fields.
         """
-        self._pairs, self._unplaced = _paired(source, target)
+        self._pairs = _paired(source, target)
         self._watcher = watcher
         self._batch_records = batch_records
 
@@ -90,14 +90,8 @@ class Copier:
             source_name: Identifies the source, and is the same when a copy is resumed.
 
         Raises:
-            CopyError: The target holds something else, the source has changed since the copy was begun, or the source
-                holds keys that have no place in the target.
+            CopyError: The target holds something else, or the source has changed since the copy was begun.
         """
-        for store, kind in self._unplaced:
-            if await store.count(kind):
-                raise CopyError(
-                    f"the target has no place for {kind.name}, and what they encrypt could not be read there"
-                )
         counts = {pair.name: await pair.source.count(pair.source_kind) for pair in self._pairs}
         progress = await self._begun(ledger, source_name, counts)
         for pair in self._pairs:
@@ -176,25 +170,19 @@ class Copier:
             await asyncio.gather(reading, return_exceptions=True)
 
 
-def _paired(
-    source: Sequence[RecordStore], target: Sequence[RecordStore]
-) -> tuple[list[_Pair], list[tuple[RecordStore, Kind]]]:
-    """The kinds of both sides, and those of the source that engines like the target's do not have."""
+def _paired(source: Sequence[RecordStore], target: Sequence[RecordStore]) -> list[_Pair]:
+    """The kinds of both sides."""
     holders = {kind.name: (kind, store) for store in target for kind in store.kinds}
     pairs: list[_Pair] = []
-    unplaced: list[tuple[RecordStore, Kind]] = []
     for store in source:
         for kind in store.kinds:
             found, holder = holders.pop(kind.name, (None, None))
-            if (found is None or holder is None) and kind.of_some_engines:
-                unplaced.append((store, kind))
-                continue
             if found is None or holder is None:
                 raise CopyError(f"the target has no place for {kind.name}: bring both sides up to date")
             if found.fields != kind.fields or set(found.key) != set(kind.key):
                 differing = ", ".join(sorted(found.fields ^ kind.fields)) or "their key"
                 raise CopyError(f"both sides differ in the form of {kind.name} ({differing}): bring them up to date")
             pairs.append(_Pair(kind, store, found, holder))
-    if missing := sorted(name for name, (kind, _) in holders.items() if not kind.of_some_engines):
+    if missing := sorted(holders):
         raise CopyError(f"the source has no {', '.join(missing)}: bring both sides up to date")
-    return pairs, unplaced
+    return pairs

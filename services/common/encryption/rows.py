@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from services.common.encryption.cipher import Cipher
+from services.common.encryption.envelope import SEALED_BYTES, SEALED_TEXT
 from services.common.encryption.postgres import ALL_PLAIN, Ciphers, DataKeys
 from services.common.postgres.types import Connection, Pool, Record
 
@@ -15,6 +17,9 @@ Row: TypeAlias = Record | Mapping[str, Any]
 """A row of the database, or one whose columns were opened."""
 
 _PARTS: Final = "\x1f"
+_EMPTY_JSON: Final = ("", "{}", "[]", "null")
+SEALED_JSON_TEXT: Final = json.dumps({"sealed": SEALED_TEXT})[:-2]
+"""How the text of an encrypted object or list begins."""
 
 
 class Form(Enum):
@@ -24,6 +29,7 @@ class Form(Enum):
     NAME = "name"  # equal values of one user alike, so that the database can compare them
     NAMES = "names"  # a list of them
     JSON = "json"  # an object or a list; as one value
+    JSON_TEXT = "json text"  # the same where the engine holds it as text
     BYTES = "bytes"
 
 
@@ -61,6 +67,11 @@ class SealedTable:
                 sealed[column] = self._sealed(cipher, values, column, form, value)
         return sealed
 
+    def with_json_as_text(self) -> SealedTable:
+        """The same columns in an engine that holds objects and lists as text; what is encrypted is the same."""
+        columns = {name: Form.JSON_TEXT if form is Form.JSON else form for name, form in self.columns.items()}
+        return replace(self, columns=columns)
+
     def record_id(self, row: Row) -> str:
         """What names the row in associated data."""
         return _PARTS.join(str(row[column]) for column in self.record)
@@ -80,6 +91,8 @@ class SealedTable:
             return cipher.open(record, field, stored)
         if form is Form.JSON:
             return cipher.open_json(record, field, stored)
+        if form is Form.JSON_TEXT:
+            return _opened_json_text(cipher, record, field, stored)
         return cipher.open_bytes(record, field, stored)
 
     def _sealed(self, cipher: Cipher, row: Row, column: str, form: Form, value: Any) -> Any:
@@ -92,7 +105,36 @@ class SealedTable:
             return cipher.seal(record, field, value)
         if form is Form.JSON:
             return cipher.seal_json(record, field, value)
+        if form is Form.JSON_TEXT:
+            return _sealed_json_text(cipher, record, field, value)
         return cipher.seal_bytes(record, field, value)
+
+
+def is_plain(form: Form, stored: Any) -> bool:
+    """Whether a stored value holds something that is not encrypted; of a value of `Form.JSON`, nobody asks it."""
+    if stored is None:
+        return False
+    if form is Form.NAMES:
+        return any(is_plain(Form.NAME, name) for name in stored)
+    if form is Form.BYTES:
+        return bool(stored) and not bytes(stored).startswith(SEALED_BYTES)
+    if form is Form.JSON_TEXT:
+        return stored not in _EMPTY_JSON and not stored.startswith(SEALED_JSON_TEXT)
+    return bool(stored) and not stored.startswith(SEALED_TEXT)
+
+
+def _sealed_json_text(cipher: Cipher, record: str, field: str, text: str) -> str:
+    """The text of what `Cipher.seal_json` returns for the value that a text holds."""
+    if text in _EMPTY_JSON:
+        return text
+    sealed = cipher.seal(record, field, text)
+    return text if sealed == text else json.dumps({"sealed": sealed})
+
+
+def _opened_json_text(cipher: Cipher, record: str, field: str, stored: str) -> str:
+    if not stored.startswith(SEALED_JSON_TEXT):
+        return stored
+    return cipher.open(record, field, json.loads(stored)["sealed"])
 
 
 async def opened_rows(

@@ -51,7 +51,7 @@ class OwnerSealing:
         """
         if not rows:
             return rows
-        return await _opened(table, await self.cipher(is_new=False), rows)
+        return await opened_with(await self.cipher(is_new=False), table, rows)
 
     async def destroy(self) -> int:
         """Destroys the user's key; how many there were."""
@@ -77,10 +77,11 @@ async def opened_of(
     """Rows of one user, decrypted; see `OwnerSealing.opened`."""
     if not rows:
         return rows
-    return await _opened(table, await reading_cipher(keys, source, owner), rows)
+    return await opened_with(await reading_cipher(keys, source, owner), table, rows)
 
 
-async def _opened(table: SealedTable, cipher: Cipher, rows: Sequence[Row]) -> Sequence[Row]:
+async def opened_with(cipher: Cipher, table: SealedTable, rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows of one user, decrypted; many of them on a thread."""
     if len(rows) <= _ROWS_ON_LOOP_MAX:
         return [table.open(cipher, row) for row in rows]
     return await asyncio.to_thread(lambda: [table.open(cipher, row) for row in rows])

@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, LiteralString
 
 from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord
+from services.common.idempotency.responses import ResponseSealing, opened_response, sealed_response
 from services.common.neo4j.graph import GraphTransaction
 from services.common.owners import UserId
 
@@ -69,8 +70,16 @@ class IdempotencyQueries:
 class Neo4jIdempotencyRecords:
     """`IdempotencyRecords` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, tenant_id: str, queries: IdempotencyQueries) -> None:
-        """Use the nodes that `queries` name."""
+    def __init__(
+        self,
+        transaction: GraphTransaction,
+        tenant_id: str,
+        queries: IdempotencyQueries,
+        *,
+        sealing: ResponseSealing | None = None,
+    ) -> None:
+        """Use the nodes that `queries` name; responses are encrypted by `sealing`."""
+        self._sealing = sealing
         self._transaction = transaction
         self._tenant_id = tenant_id
         self._queries = queries
@@ -84,16 +93,20 @@ class Neo4jIdempotencyRecords:
         if not rows:
             return None
         [row] = rows
+        response = row["response"]
+        if row["digest"] == key.digest:
+            response = await opened_response(self._sealing, key, response)
         return IdempotencyRecord(
             IdempotencyKey(key.principal_id, key.request_id, row["digest"]),
             row["user_id"],
             row["resource_id"],
-            row["response"],
+            response,
             _EPOCH + timedelta(microseconds=row["create_time"]),
         )
 
     async def add(self, record: IdempotencyRecord, *, purge_before: datetime) -> None:
         """Store a record, and delete some old ones."""
+        response = await sealed_response(self._sealing, record.key, record.response)
         await self._transaction.run(
             self._queries.add,
             {
@@ -103,7 +116,7 @@ class Neo4jIdempotencyRecords:
                 "digest": record.key.digest,
                 "user_id": record.user_id,
                 "resource_id": record.resource_id,
-                "response": record.response,
+                "response": response,
                 "create_time": record.create_time,
                 "purge_before": purge_before,
             },

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
-from services.common.encryption.cipher import Cipher
 from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord
+from services.common.idempotency.responses import ResponseSealing, opened_response, sealed_response
 from services.common.owners import UserId
 from services.common.postgres.types import Connection
 
@@ -49,17 +49,6 @@ WHERE tenant_id = $1 AND user_id = $2 AND ($3::text[] IS NULL OR resource_id = A
 """
 
 
-_FIELD: Final = "idempotency_records.response"
-
-
-class ResponseSealing(Protocol):
-    """The cipher of the user whose memory a request is about."""
-
-    async def __call__(self, *, is_new: bool) -> Cipher:
-        """The cipher: for a new response, or to open a stored one."""
-        ...
-
-
 class PostgresIdempotencyRecords:
     """`IdempotencyRecords` in an open transaction."""
 
@@ -79,15 +68,13 @@ class PostgresIdempotencyRecords:
             return None
         known = IdempotencyKey(key.principal_id, key.request_id, row["digest"])
         response = row["response"]
-        if response is not None and self._sealing is not None and row["digest"] == key.digest:
-            response = (await self._sealing(is_new=False)).open(_name(key), _FIELD, response)
+        if row["digest"] == key.digest:
+            response = await opened_response(self._sealing, key, response)
         return IdempotencyRecord(known, row["user_id"], row["resource_id"], response, row["create_time"])
 
     async def add(self, record: IdempotencyRecord, *, purge_before: datetime) -> None:
         """Store a record, and delete some old ones."""
-        response = record.response
-        if response is not None and self._sealing is not None:
-            response = (await self._sealing(is_new=True)).seal(_name(record.key), _FIELD, response)
+        response = await sealed_response(self._sealing, record.key, record.response)
         await self._connection.execute(self._statement(_PURGE), self._tenant_id, purge_before)
         await self._connection.execute(
             self._statement(_ADD),
@@ -108,8 +95,3 @@ class PostgresIdempotencyRecords:
 
     def _statement(self, template: str) -> str:
         return template.format(schema=self._schema)
-
-
-def _name(key: IdempotencyKey) -> str:
-    """What a response is bound to."""
-    return f"{key.principal_id}\x1f{key.request_id}"

@@ -27,6 +27,8 @@ _CONTENDED: Final = frozenset(
         "Neo.TransientError.Transaction.DeadlockDetected",
         "Neo.TransientError.Transaction.Outdated",
         "Neo.TransientError.Transaction.LockClientStopped",
+        # A node that another transaction has deleted since it was found.
+        "Neo.ClientError.Statement.EntityNotFound",
     }
 )
 _SCHEMA_OUTDATED: Final = frozenset({"Neo.ClientError.Schema.IndexNotFound"})

@@ -19,6 +19,8 @@ from services.common.postgres.types import Connection, Pool
 
 if TYPE_CHECKING:  # loaded where a Neo4j is configured
     from services.common.copying.neo4j import GraphKind
+    from services.common.encryption.neo4j import GraphDataKeys
+    from services.common.encryption.neo4j_content import SealedKind
     from services.common.neo4j.graph import Graph
 
 
@@ -92,15 +94,22 @@ class _Tables:
 class GraphUserRecords:
     """One component's part of a graph; each write is a transaction of its own."""
 
-    def __init__(self, graph: Graph, kinds: Sequence[GraphKind]) -> None:
-        """Use a graph whose owner closes it."""
+    def __init__(
+        self, graph: Graph, kinds: Sequence[GraphKind], sealed: Sequence[SealedKind], keys: GraphDataKeys
+    ) -> None:
+        """Use a graph whose owner closes it.
+
+        What is encrypted of the kinds `sealed` is decrypted with `keys` on the way out and encrypted on the way in.
+        """
         self._graph = graph
         self._kinds = kinds
+        self._sealed = sealed
+        self._keys = keys
 
     @contextlib.asynccontextmanager
     async def open(self, tenant_id: str) -> AsyncIterator[OwnedRecords]:  # noqa: ARG002 - every query names the tenant
         """See `UserRecordStore.open`."""
         # Imported here: without Neo4j its driver is not loaded.
-        from services.common.copying.neo4j import GraphRecords
+        from services.common.encryption.neo4j_content import opened_graph_records
 
-        yield GraphRecords(self._graph, self._kinds)
+        yield opened_graph_records(self._graph, self._kinds, self._sealed, self._keys)

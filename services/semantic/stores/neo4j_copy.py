@@ -10,6 +10,7 @@ from typing import Any, Final, LiteralString
 from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
 from services.common.copying.postgres_values import moment, vector_values
+from services.common.encryption.neo4j_copy import data_keys_kind
 from services.semantic.facts.stores.neo4j_records import graph_vector
 from services.semantic.stores.neo4j_copy_evidence import MERGE_GROUPS, SUPPORTS
 from services.semantic.stores.postgres import SCHEMA
@@ -378,6 +379,7 @@ KINDS: Final = (
     _ASSERTIONS,
     _CODE_FILES,
     _CODE_REPOSITORIES,
+    data_keys_kind(SCHEMA, "MnemeSemanticDataKey"),
     _EXTRACTIONS,
     _FACTS,
     _IDEMPOTENCY_RECORDS,

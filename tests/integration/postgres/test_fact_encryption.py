@@ -13,47 +13,31 @@ import pytest
 from services.common.encryption.envelope import SEALED_TEXT, DecryptionError
 from services.common.encryption.existing import encrypt_existing
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys, PostgresDataKeys
-from services.common.idempotency.model import Idempotency, IdempotencyKey
-from services.common.owners import InteractionId, UserId
+from services.common.owners import UserId
 from services.common.portability.records import UserRecords
 from services.common.postgres.pool import create_pool, register_codecs
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
-from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.code.config import CodeLimits
 from services.semantic.code.stores.postgres import PostgresCodeStore
-from services.semantic.facts.model import FactId, FactStatus, FactVersion, VersionReason
-from services.semantic.facts.store import FactChange, FactFilter, FactPosition, FactWriter
+from services.semantic.facts.store import FactPosition
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from services.semantic.portability import semantic_records, semantic_user_records
-from services.semantic.procedures.model import JudgedRecall, Procedure, ProcedureDraft, ProcedureKind, ProcedureOrigin
-from services.semantic.procedures.store import ProcedureWriter
 from services.semantic.procedures.stores.postgres import PostgresProcedureStore
 from services.semantic.profile.model import Preferences
 from services.semantic.profile.stores.postgres import PostgresProfileStore
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from services.semantic.stores.postgres_keys import PostgresContentKeys
 from services.semantic.stores.postgres_sealing import SEALED_TABLES
-from services.semantic.supersession.model import Assertion, Place
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
-from tests.contract import code_store, profile_store, supersession_store
-from tests.contract.fact_samples import ANN, DAY_ONE, enter, lives_in, new_id, said
+from tests.contract import supersession_store
+from tests.contract.fact_samples import ANN, enter, lives_in, said
 from tests.support.embedding import HashingEmbedder
 from tests.support.encryption import key_ring, occurrences
 from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import DatabaseUrls, fresh_postgres
-
-CANARY = "Miso the cat prefers sardines"
-EVERYTHING = FactFilter(statuses=frozenset(FactStatus))
-
-
-@dataclass(frozen=True)
-class _Response:
-    text: str
-
-
-RESPONSES = Idempotency(_Response, retention_seconds=60.0)
+from tests.support.semantic_canaries import CANARY, EVERYTHING, TABLES, assertion, write_canaries, write_fact
 
 
 @dataclass(frozen=True)
@@ -78,6 +62,10 @@ class Stores:
     @property
     def profiles(self) -> PostgresProfileStore:
         return PostgresProfileStore(self.pool, keys=self.keys)
+
+    @property
+    def code(self) -> PostgresCodeStore:
+        return PostgresCodeStore(self.pool, keys=self.keys)
 
     @property
     def content_keys(self) -> PostgresContentKeys:
@@ -118,83 +106,6 @@ async def world(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncItera
         pool = await create_pool(urls.app)
         yield World(urls, pool, tmp_path)
         await pool.close()
-
-
-async def write_fact(stores: Stores) -> FactId:
-    """A fact with an earlier version and the response to a request."""
-    draft = replace(lives_in(CANARY), text=f"{CANARY} (text)", subject=f"{CANARY} (subject)", predicate="likes")
-    (fact_id,) = await enter(stores.facts, ANN, [said(draft)])
-
-    async def work(writer: FactWriter) -> None:
-        (record,) = await writer.records_of([fact_id])
-        assert record.fact is not None
-        version = FactVersion(f"{CANARY} (version)", 0.5, DAY_ONE, VersionReason.SUPERSEDED)
-        await writer.put([FactChange(record, replace(record.fact, versions=(version,)), (), None, "m")])
-
-        async def made() -> _Response:
-            return _Response(f"{CANARY} (response)")
-
-        await RESPONSES.run(
-            writer.idempotency,
-            IdempotencyKey("agent", f"r{fact_id}", "digest"),
-            made,
-            now=DAY_ONE,
-            user_id=ANN.user_id,
-            resource_id=lambda _: fact_id,
-        )
-
-    await stores.facts.write(ANN, work)
-    return fact_id
-
-
-def assertion(number: int) -> Assertion:
-    place = Place(InteractionId(new_id()), 0)
-    return Assertion(place, f"{CANARY} {number}", CANARY, DAY_ONE, GLOBAL_SCOPE.key, (1, 2), is_only=True)
-
-
-async def write_canaries(stores: Stores) -> FactId:
-    fact_id = await write_fact(stores)
-    await stores.supersessions.add(ANN, [assertion(1), assertion(2)], supersession_store.decide, candidates_max=9)
-
-    async def procedures(writer: ProcedureWriter) -> None:
-        draft = ProcedureDraft(ProcedureKind.QUERY_REWRITING, CANARY, f"{CANARY} (action)")
-        await writer.put(
-            Procedure(
-                procedure_id=new_id(),
-                draft=draft,
-                initial_confidence=0.7,
-                origin=ProcedureOrigin.STATED,
-                create_time=DAY_ONE,
-                update_time=DAY_ONE,
-                etag="1",
-                confidence=0.7,
-            )
-        )
-        judged = JudgedRecall(new_id(), new_id(), 1, CANARY, GLOBAL_SCOPE.key, DAY_ONE)
-        await writer.put_judged(judged, count_max=9)
-
-    await stores.procedures.write(ANN, procedures)
-    preferences = Preferences(language=CANARY, other={"colour": CANARY})
-    await stores.profiles.write(ANN, lambda writer: writer.put_preferences(preferences, etag="e", update_time=DAY_ONE))
-    observed = profile_store.observed(topics=(CANARY,), sources=(CANARY,), stated={"language": CANARY})
-    await stores.profiles.observe(ANN.tenant_id, [observed])
-    files = [replace(code_store.packed("a.py"), content=CANARY.encode())]
-    await code_store.write(PostgresCodeStore(stores.pool, keys=stores.keys), *files, owner=ANN)
-    return fact_id
-
-
-TABLES = {
-    "facts",
-    "fact_statements",
-    "assertions",
-    "supersessions",
-    "procedures",
-    "judged_recalls",
-    "profiles",
-    "observed_interactions",
-    "code_files",
-    "idempotency_records",
-}
 
 
 async def test_spec_7_3_no_table_of_the_semantic_tier_holds_what_was_said(world: World) -> None:

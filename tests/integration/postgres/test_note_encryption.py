@@ -10,35 +10,23 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from services.agentic.model import GenerationResult, Note
 from services.agentic.portability import agentic_records, agentic_user_records
-from services.agentic.store import NoteFilter, NoteWriter, ProcessedTurn, TurnKey
+from services.agentic.store import NoteFilter, TurnKey
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.agentic.stores.postgres_sealing import NOTES, PROCESSED
 from services.common.encryption.envelope import SEALED_TEXT, DecryptionError
 from services.common.encryption.existing import encrypt_existing
 from services.common.encryption.postgres import PostgresDataKeys
-from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.portability.records import UserRecords
 from services.common.postgres.pool import create_pool, register_codecs
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.common.tier_embedder import TierEmbedder
-from services.common.turns import Attachment
-from tests.contract.note_samples import ANN, NOW, add, interaction_id, make_note, note_id
+from tests.contract.note_samples import ANN, NOW, add, note_id
 from tests.support.embedding import HashingEmbedder
 from tests.support.encryption import key_ring, occurrences
+from tests.support.note_canaries import CANARY, canary, respond, write_canaries
 from tests.support.postgres import DatabaseUrls, fresh_postgres
-
-CANARY = "Miso the cat prefers sardines"
-
-
-@dataclass(frozen=True)
-class _Response:
-    text: str
-
-
-RESPONSES = Idempotency(_Response, retention_seconds=60.0)
 
 
 @dataclass(frozen=True)
@@ -64,44 +52,6 @@ async def world(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncItera
         pool = await create_pool(urls.app)
         yield World(urls, pool, tmp_path)
         await pool.close()
-
-
-def canary(number: int = 1) -> Note:
-    return replace(
-        make_note(number),
-        content=f"{CANARY} (content)",
-        spoken=f"{CANARY} (spoken)",
-        speaker=f"{CANARY} (speaker)",
-        keywords=(f"{CANARY} (keyword)",),
-        tags=(f"{CANARY} (tag)", "pets"),
-        attachments=(Attachment(f"s3://{CANARY}", "image/png", f"{CANARY} (caption)"),),
-        metadata={"k": f"{CANARY} (metadata)"},
-    )
-
-
-async def write_canaries(store: PostgresNoteStore, number: int = 1) -> None:
-    await add(store, {0.0: canary(number)})
-
-    async def work(writer: NoteWriter) -> None:
-        result = GenerationResult(interaction_id(number), (note_id(number),))
-        await writer.add_processed([ProcessedTurn(result, "c1", number, f"{CANARY}?", f"{CANARY} (asks)")])
-        await respond(writer, number)
-
-    await store.write(ANN, work)
-
-
-async def respond(writer: NoteWriter, number: int) -> _Response:
-    async def made() -> _Response:
-        return _Response(f"{CANARY} (response)")
-
-    return await RESPONSES.run(
-        writer.idempotency(),
-        IdempotencyKey("agent", f"r{number}", "digest"),
-        made,
-        now=NOW,
-        user_id=ANN.user_id,
-        resource_id=lambda _: note_id(number),
-    )
 
 
 async def test_spec_7_3_no_table_of_notes_holds_what_they_say(world: World) -> None:

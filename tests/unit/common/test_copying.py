@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -299,17 +298,6 @@ class TestCopier:
     def test_sides_that_hold_other_kinds_are_refused(self, kinds: tuple[Kind, ...], problem: str) -> None:
         with pytest.raises(CopyError, match=problem):
             Copier([ListRecords()], [ListRecords(kinds=kinds)], Silence())
-
-    async def test_spec_7_3_keys_that_the_target_cannot_hold_are_refused_where_there_are_some(self) -> None:
-        keys = replace(POINTS, of_some_engines=True)
-        source, target = ListRecords(kinds=(WORDS, keys)), ListRecords()
-
-        await Copier([source], [target], Silence()).copy(MemoryLedger(), "a")
-        await Copier([target], [source], Silence()).copy(MemoryLedger(), "a")
-        await source.write(keys, [{"number": 1, "vector": b""}])
-
-        with pytest.raises(CopyError, match=r"no place for test\.points, and what they encrypt"):
-            await Copier([source], [target], Silence()).copy(MemoryLedger(), "a")
 
     async def test_keys_may_be_read_in_another_order_on_either_side(self) -> None:
         turned = Kind(name="test.words", key=("number", "owner"), fields=WORDS.fields)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString
 
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
 from services.common.errors import LimitExceeded, NotFound
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
-from services.common.neo4j.graph import Graph, GraphTransaction
+from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import Owner, TenantId, UserId
 from services.semantic.code.model import (
     Deletion,
@@ -24,6 +27,7 @@ from services.semantic.code.model import (
 )
 from services.semantic.code.store import DeleteOnce, IndexOnce
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of, microseconds
+from services.semantic.stores.neo4j_sealing import CODE_FILES
 
 _REPOSITORY: Final[LiteralString] = (
     "(r:MnemeCodeRepository {tenant_id: $tenant_id, user_id: $user_id, repository_id: $repository_id})"
@@ -44,6 +48,11 @@ ON CREATE SET r.epoch = $epoch, r.revision = 0, r.file_count = 0, r.line_count =
     r.update_time = $now
 SET r.works = coalesce(r.works, 0) + 1
 RETURN {_SUMMARY} AS found
+"""
+# Taken where content is encrypted, before any other.
+LOCK_CODE: Final[LiteralString] = """
+MERGE (o:MnemeCodeOwner {tenant_id: $tenant_id, user_id: $user_id})
+SET o.works = coalesce(o.works, 0) + 1
 """
 PUT: Final[LiteralString] = """
 UNWIND $rows AS row
@@ -129,6 +138,7 @@ RETURN user_id
 """
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LOCK,
+    LOCK_CODE,
     PUT,
     REMOVE,
     COUNT,
@@ -151,9 +161,10 @@ _FILES_MAX: Final = 1_000_000
 class Neo4jCodeStore:
     """A `CodeStore`. A file is a node with what it defines inside; the graph is built in memory from these."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. What is read of files is encrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
 
     async def digests(self, owner: Owner, repository_id: str, paths: Sequence[str]) -> Mapping[str, FileState]:
         """See `CodeStore.digests`."""
@@ -176,7 +187,7 @@ class Neo4jCodeStore:
         """See `CodeStore.write`."""
         key = _key(owner, repository_id)
 
-        async def change(transaction: GraphTransaction) -> IndexOutcome:
+        async def change(transaction: GraphTransaction, sealing: GraphSealing) -> IndexOutcome:
             locked = await transaction.run(LOCK, {**key, "epoch": uuid.uuid4().int >> 76, "now": now})
             before = _repository(locked[0]["found"])
             gone = [*removed, *(one.path for one in refused)]
@@ -184,7 +195,9 @@ class Neo4jCodeStore:
             if not files and not dropped:
                 return IndexOutcome(tuple(unchanged), tuple(refused), 0, before)
             revision = before.revision + 1
-            await transaction.run(PUT, {**key, "rows": [_row(file) for file in files], "revision": revision})
+            cipher = await sealing.cipher(is_new=True)
+            rows = await asyncio.to_thread(lambda: [_row(repository_id, file, cipher) for file in files])
+            await transaction.run(PUT, {**key, "rows": rows, "revision": revision})
             counted = (await transaction.run(COUNT, key))[0]
             if counted["files"] > files_max:
                 raise LimitExceeded("repository_files_max", files_max)
@@ -195,7 +208,8 @@ class Neo4jCodeStore:
             return IndexOutcome((*states, *unchanged), tuple(refused), len(dropped), after)
 
         async def work(transaction: GraphTransaction) -> IndexOutcome:
-            return await once(_records(transaction, owner), lambda: change(transaction))
+            sealing = await self._sealing(transaction, owner)
+            return await once(_records(transaction, owner, sealing), lambda: change(transaction, sealing))
 
         return await self._graph.write(work)
 
@@ -203,15 +217,16 @@ class Neo4jCodeStore:
         """See `CodeStore.delete`."""
         key = _key(owner, repository_id)
 
-        async def remove(transaction: GraphTransaction) -> Deletion:
+        async def remove(transaction: GraphTransaction, records: Neo4jIdempotencyRecords) -> Deletion:
             if not await transaction.run(DELETE, key):
                 raise NotFound("repository", repository_id)
             files = await transaction.run(DELETE_FILES, key)
-            await _records(transaction, owner).erase(owner.user_id, [repository_resource(repository_id)])
+            await records.erase(owner.user_id, [repository_resource(repository_id)])
             return Deletion(repository_id, len(files))
 
         async def work(transaction: GraphTransaction) -> Deletion:
-            return await once(_records(transaction, owner), lambda: remove(transaction))
+            records = _records(transaction, owner, await self._sealing(transaction, owner))
+            return await once(records, lambda: remove(transaction, records))
 
         return await self._graph.write(work)
 
@@ -223,12 +238,12 @@ class Neo4jCodeStore:
     async def changed(self, owner: Owner, repository_id: str, *, after_revision: int) -> Sequence[PackedFile]:
         """See `CodeStore.changed`."""
         rows = await self._graph.read(CHANGED, {**_key(owner, repository_id), "revision": after_revision})
-        return [_packed(row["found"], row["content"]) for row in rows]
+        return await self._opened(owner, repository_id, rows)
 
     async def contents(self, owner: Owner, repository_id: str, paths: Sequence[str]) -> Mapping[str, PackedFile]:
         """See `CodeStore.contents`."""
         rows = await self._graph.read(CONTENTS, {**_key(owner, repository_id), "paths": list(paths)})
-        return {row["found"]["path"]: _packed(row["found"], row["content"]) for row in rows}
+        return {file.path: file for file in await self._opened(owner, repository_id, rows)}
 
     async def paths(self, owner: Owner, repository_id: str) -> Sequence[str]:
         """See `CodeStore.paths`."""
@@ -260,27 +275,40 @@ class Neo4jCodeStore:
             for name in names:
                 await transaction.run(DELETE, _key(owner, name))
                 await transaction.run(DELETE_FILES, _key(owner, name))
-            await _records(transaction, owner).erase(owner.user_id, [repository_resource(name) for name in names])
+            records = _records(transaction, owner, GraphSealing(self._keys, transaction, owner))
+            await records.erase(owner.user_id, [repository_resource(name) for name in names])
             return len(names)
 
         return await self._graph.write(work) if names else 0
 
+    async def _sealing(self, transaction: GraphTransaction, owner: Owner) -> GraphSealing:
+        """The user's cipher, under a lock that a destruction of the key takes too, as it takes none of repositories."""
+        if self._keys.is_on:
+            await transaction.run(LOCK_CODE, {"tenant_id": owner.tenant_id, "user_id": owner.user_id})
+        return GraphSealing(self._keys, transaction, owner)
 
-def _records(transaction: GraphTransaction, owner: Owner) -> Neo4jIdempotencyRecords:
-    return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY)
+    async def _opened(self, owner: Owner, repository_id: str, rows: Sequence[Record]) -> list[PackedFile]:
+        named = [{**row["found"], "repository_id": repository_id, "content": bytes(row["content"])} for row in rows]
+        files = await opened_in_graph(self._keys, self._graph.read, owner, CODE_FILES, named)
+        return [_packed(file, file["content"]) for file in files]
+
+
+def _records(transaction: GraphTransaction, owner: Owner, sealing: GraphSealing) -> Neo4jIdempotencyRecords:
+    return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY, sealing=sealing.cipher)
 
 
 def _key(owner: Owner, repository_id: str) -> dict[str, Any]:
     return {"tenant_id": owner.tenant_id, "user_id": owner.user_id, "repository_id": repository_id}
 
 
-def _row(file: PackedFile) -> dict[str, Any]:
+def _row(repository_id: str, file: PackedFile, cipher: Cipher) -> dict[str, Any]:
+    key = {"repository_id": repository_id, "path": file.path}
     state = {
         "digest": file.digest,
         "language": file.language,
         "status": int(file.status),
         "line_count": file.line_count,
-        "content": file.content,
+        "content": CODE_FILES.seal(cipher, {**key, "content": file.content})["content"],
     }
     return {"path": file.path, "state": state}
 

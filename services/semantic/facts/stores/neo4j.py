@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, LiteralString, TypeVar
 
 from services.common.embedding.vectors import Vector
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
 from services.common.errors import NotFound
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
@@ -34,16 +36,19 @@ from services.semantic.facts.store import FactChange, FactFilter, FactPosition, 
 from services.semantic.facts.stores import neo4j_cypher as cypher
 from services.semantic.facts.stores import neo4j_merges as merges
 from services.semantic.facts.stores import neo4j_supports as supports
+from services.semantic.facts.stores.named import named_facts
 from services.semantic.facts.stores.neo4j_records import (
     fact_from_record,
     fact_row,
     graph_vector,
+    opened_records,
     scored_from_record,
     statement_row,
     stored_record,
     with_supports,
 )
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
+from services.semantic.stores.neo4j_sealing import FACTS
 
 _T = TypeVar("_T")
 
@@ -57,7 +62,14 @@ _BEFORE_ALL: Final = FactPosition(datetime.max.replace(tzinfo=UTC), FactId(""))
 class Neo4jFactStore:
     """A `FactStore`. Searches go through the vector index, which filters by tenant, user and all else."""
 
-    def __init__(self, graph: Graph, evidence: EvidenceSettings | None = None, *, search_candidates: int = 512) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        evidence: EvidenceSettings | None = None,
+        *,
+        search_candidates: int = 512,
+        keys: GraphDataKeys = NO_GRAPH_DATA_KEYS,
+    ) -> None:
         """Use a graph whose migrations ran; its owner closes it.
 
         Args:
@@ -65,8 +77,10 @@ class Neo4jFactStore:
             evidence: Bounds of what a statement is compared with.
             search_candidates: Facts that a search takes from the index, >= 1. The index is approximate where more
                 facts than that pass its filters; else it compares them all, so that the search is exact.
+            keys: What texts of facts are encrypted with.
         """
         self._graph = graph
+        self._keys = keys
         self._evidence = evidence or EvidenceSettings()
         self._search_candidates = search_candidates
 
@@ -83,7 +97,7 @@ class Neo4jFactStore:
 
     async def get(self, owner: Owner, fact_id: FactId) -> Fact:
         """A fact with its versions."""
-        rows = await self._graph.read(cypher.GET_FACT, {**_key(owner), "fact_id": fact_id})
+        rows = await self._opened(owner, await self._graph.read(cypher.GET_FACT, {**_key(owner), "fact_id": fact_id}))
         if not rows:
             raise NotFound("fact", fact_id)
         return fact_from_record(rows[0])
@@ -91,7 +105,7 @@ class Neo4jFactStore:
     async def facts_of(self, owner: Owner, fact_ids: Sequence[FactId]) -> dict[FactId, Fact]:
         """Facts by their ids, without versions."""
         rows = await self._graph.read(cypher.FACTS_OF, {**_key(owner), "fact_ids": list(fact_ids)})
-        return {fact.fact_id: fact for fact in map(fact_from_record, rows)}
+        return {fact.fact_id: fact for fact in map(fact_from_record, await self._opened(owner, rows))}
 
     async def merge_groups(
         self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
@@ -102,7 +116,16 @@ class Neo4jFactStore:
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
     ) -> list[Fact]:
-        """A page of facts, last confirmed first, ties by id."""
+        """A page of facts, last confirmed first, ties by id.
+
+        The graph cannot compare encrypted names: with encryption a list by subject or predicate decrypts all facts that
+        the other filters choose.
+        """
+        if not (self._keys.is_on and (which.subject or which.predicate)):
+            return await self._page(owner, which, after, limit)
+        return await named_facts(partial(self._page, owner), which, after, limit)
+
+    async def _page(self, owner: Owner, which: FactFilter, after: FactPosition | None, limit: int) -> list[Fact]:
         position = after or _BEFORE_ALL
         parameters = {
             **_key(owner),
@@ -115,7 +138,8 @@ class Neo4jFactStore:
             "confidence_min": which.confidence_min,
             "limit": limit,
         }
-        return [fact_from_record(row) for row in await self._graph.read(cypher.LIST_FACTS, parameters)]
+        rows = await self._graph.read(cypher.LIST_FACTS, parameters)
+        return [fact_from_record(row) for row in await self._opened(owner, rows)]
 
     async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:
         """Archive facts."""
@@ -153,13 +177,17 @@ class Neo4jFactStore:
             "fading_after": search.fading_after,
             "status_before": max(RETIRED if search.includes_retired else ACTIVE) + 1,
         }
-        return [scored_from_record(row) for row in await self._graph.read(cypher.SEARCH, parameters)]
+        rows = await self._graph.read(cypher.SEARCH, parameters)
+        return [scored_from_record(row) for row in await self._opened(owner, rows)]
+
+    async def _opened(self, owner: Owner, rows: Sequence[Record]) -> Sequence[Record]:
+        return await opened_in_graph(self._keys, self._graph.read, owner, FACTS, rows)
 
     async def _write(self, owner: Owner, work: Callable[[_Neo4jFactWriter], Awaitable[_T]]) -> _T:
         async def locked(transaction: GraphTransaction) -> _T:
             await check_graph_fence(transaction)
             await transaction.run(cypher.LOCK_OWNER, _key(owner))
-            return await work(_Neo4jFactWriter(transaction, owner, self._evidence))
+            return await work(_Neo4jFactWriter(transaction, owner, self._evidence, self._keys))
 
         return await self._graph.write(locked)
 
@@ -167,8 +195,11 @@ class Neo4jFactStore:
 class _Neo4jFactWriter:
     """A `FactWriter` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, owner: Owner, evidence: EvidenceSettings) -> None:
+    def __init__(
+        self, transaction: GraphTransaction, owner: Owner, evidence: EvidenceSettings, keys: GraphDataKeys
+    ) -> None:
         """Write for `owner` in a transaction that holds its lock."""
+        self._sealing = GraphSealing(keys, transaction, owner)
         self._transaction = transaction
         self._owner = owner
         self._evidence = evidence
@@ -176,7 +207,9 @@ class _Neo4jFactWriter:
     @property
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return Neo4jIdempotencyRecords(self._transaction, self._owner.tenant_id, IDEMPOTENCY)
+        return Neo4jIdempotencyRecords(
+            self._transaction, self._owner.tenant_id, IDEMPOTENCY, sealing=self._sealing.cipher
+        )
 
     @property
     def merge_groups(self) -> MergeGroupWriter:
@@ -202,7 +235,7 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=self._evidence.statements_max,
         )
-        return await self._supported([stored_record(row) for row in rows])
+        return await self._supported([stored_record(row) for row in await self._opened(rows)])
 
     async def similar(
         self, vector: Vector, scope: Scope, *, model: str, cosine_min: float, limit: int
@@ -210,7 +243,7 @@ class _Neo4jFactWriter:
         """Active facts near to a vector, by the index; what was written in this transaction is not in it yet."""
         near = {"vector": graph_vector(vector), "scope_key": scope.key, "model": model}
         rows = await self._run(supports.SIMILAR, **near, cosine_min=cosine_min, limit=limit)
-        return [supports.similar_fact(row) for row in rows]
+        return [supports.similar_fact(row) for row in await self._sealing.opened(FACTS, rows)]
 
     async def records_of(self, fact_ids: Sequence[FactId], *, are_reduced: bool = False) -> list[FactRecord]:
         """Facts by their ids, those of their topics, and those they contradict, in one query."""
@@ -221,7 +254,11 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=_ALL if are_reduced else self._evidence.statements_max,
         )
-        return await self._supported([stored_record(row, reduced=fact_ids if are_reduced else ()) for row in rows])
+        reduced = fact_ids if are_reduced else ()
+        return await self._supported([stored_record(row, reduced=reduced) for row in await self._opened(rows)])
+
+    async def _opened(self, rows: Sequence[Record]) -> Sequence[Record]:
+        return await opened_records(await self._sealing.cipher(is_new=False), rows) if rows else rows
 
     async def _supported(self, records: list[FactRecord]) -> list[FactRecord]:
         """The records with their supports; those that are reduced with all of them."""
@@ -277,14 +314,17 @@ class _Neo4jFactWriter:
 
     async def put(self, changes: Sequence[FactChange]) -> None:
         """Store new states, vectors, statements and links."""
-        await self._run_if_any(cypher.PUT_FACTS, facts=[fact_row(change) for change in changes])
+        if not changes:
+            return
+        cipher = await self._sealing.cipher(is_new=True)
+        await self._run_if_any(cypher.PUT_FACTS, facts=[fact_row(change, cipher) for change in changes])
         vectors = [
             {"fact_id": c.fact.fact_id, "model": c.model, "vector": graph_vector(c.vector)}
             for c in changes
             if c.vector is not None
         ]
         await self._run_if_any(cypher.PUT_VECTORS, vectors=vectors)
-        statements = [statement_row(c.fact.fact_id, s) for c in changes for s in c.new_statements]
+        statements = [statement_row(c.fact.fact_id, s, cipher) for c in changes for s in c.new_statements]
         await self._run_if_any(cypher.PUT_STATEMENTS, statements=statements)
         await self._run_if_any(supports.ADD, supports=supports.support_rows(changes))
         contradictions = [

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, LiteralString
 
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, graph_cipher
 from services.common.neo4j.graph import Graph
 from services.common.owners import InteractionId, Owner
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.ends import MarkedStatement, SentenceMark
 from services.semantic.facts.model import FactId
 from services.semantic.stores.neo4j import known_moment_of, microseconds
+from services.semantic.stores.neo4j_sealing import SUPERSESSIONS
 from services.semantic.supersession.model import State
 
 # Users without marks are passed over at once.
@@ -31,7 +34,7 @@ CALL (t) {{
     WHERE x.loser_number IS NOT NULL AND x.state IN [1, 4]
         AND (x.loser_number IN coalesce(t.sentences, []) OR x.loser_number = -1)
     RETURN collect(x {{
-        .state, .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
+        .supersession_id, .state, .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
         end_time: {microseconds("x.end_time")}, create_time: {microseconds("x.create_time")}
     }}) AS marks
 }}
@@ -80,9 +83,12 @@ RETURN DISTINCT pair[0] AS fact_id
 class Neo4jFactMarks:
     """Implements `FactMarkStore`, in one query."""
 
-    def __init__(self, graph: Graph, evidence: EvidenceSettings | None = None) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(
+        self, graph: Graph, evidence: EvidenceSettings | None = None, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS
+    ) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. Statements are decrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
         self._evidence = evidence or EvidenceSettings()
 
     async def marked(self, owner: Owner, fact_ids: Collection[FactId]) -> Mapping[FactId, Sequence[MarkedStatement]]:
@@ -94,7 +100,8 @@ class Neo4jFactMarks:
             "statements_max": self._evidence.statements_max,
         }
         rows = await self._graph.read(MARKED, asked)
-        return {FactId(row["fact_id"]): [_statement(one) for one in row["statements"]] for row in rows}
+        cipher = await graph_cipher(self._keys, self._graph.read, owner) if rows else PLAIN
+        return {FactId(row["fact_id"]): [_statement(one, cipher) for one in row["statements"]] for row in rows}
 
     async def undecided(
         self, owner: Owner, pairs: Collection[tuple[FactId, FactId]], *, confidence_min: float
@@ -109,7 +116,8 @@ class Neo4jFactMarks:
         return {FactId(row["fact_id"]) for row in await self._graph.read(UNDECIDED, asked)}
 
 
-def _statement(found: Mapping[str, Any]) -> MarkedStatement:
+def _statement(found: Mapping[str, Any], cipher: Cipher) -> MarkedStatement:
+    marks = [SUPERSESSIONS.open(cipher, mark) for mark in found["marks"]]
     return MarkedStatement(
         found["statement_id"],
         known_moment_of(found["time"]),
@@ -123,13 +131,13 @@ def _statement(found: Mapping[str, Any]) -> MarkedStatement:
                 mark["standing_statement"],
                 mark["premise"],
             )
-            for mark in found["marks"]
+            for mark in marks
             if mark["state"] == State.APPLIED
         ),
         tuple(
             known_moment_of(time)
             for time in (
-                *(mark["create_time"] for mark in found["marks"] if mark["state"] == State.REDUCED),
+                *(mark["create_time"] for mark in marks if mark["state"] == State.REDUCED),
                 *found["doubted"],
             )
         ),

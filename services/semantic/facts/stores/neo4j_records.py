@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from neo4j.vector import Vector as GraphVector
 
 from services.common.embedding.vectors import Vector
+from services.common.encryption.cipher import Cipher
 from services.common.neo4j.graph import Record
 from services.common.owners import InteractionId, UserId
 from services.common.scope import Scope
@@ -30,6 +32,10 @@ from services.semantic.facts.model import (
 )
 from services.semantic.facts.store import FactChange
 from services.semantic.stores.neo4j import known_moment_of, moment_of
+from services.semantic.stores.neo4j_sealing import FACTS, STATEMENTS
+
+_ROWS_ON_LOOP_MAX: Final = 64
+"""Opening more of them takes longer than the event loop may wait."""
 
 
 def fact_from_record(record: Record) -> Fact:
@@ -96,7 +102,24 @@ def with_supports(record: FactRecord, supports: Sequence[Support]) -> FactRecord
     return replace(record, supports=tuple(supports), earlier_evidence=earlier)
 
 
-def fact_row(change: FactChange) -> dict[str, Any]:
+async def opened_records(cipher: Cipher, rows: Sequence[Record]) -> Sequence[Record]:
+    """Facts with their statements, decrypted; many of them on a thread.
+
+    Raises:
+        DecryptionError: See `Cipher.open`.
+    """
+    if sum(1 + len(row["statements"]) for row in rows) <= _ROWS_ON_LOOP_MAX:
+        return [_opened(cipher, row) for row in rows]
+    return await asyncio.to_thread(lambda: [_opened(cipher, row) for row in rows])
+
+
+def _opened(cipher: Cipher, row: Record) -> Record:
+    named = ({**statement, "fact_id": row["fact_id"]} for statement in row["statements"])
+    statements = [STATEMENTS.open(cipher, statement) for statement in named]
+    return {**dict(FACTS.open(cipher, row)), "statements": statements}
+
+
+def fact_row(change: FactChange, cipher: Cipher) -> dict[str, Any]:
     """What a fact's node gets; what is None is removed from it."""
     fact, record = change.fact, change.record
     versions = [[v.text, v.confidence, v.replaced_time.isoformat(), int(v.reason)] for v in fact.versions]
@@ -125,10 +148,11 @@ def fact_row(change: FactChange) -> dict[str, Any]:
         "fade_time": fact.fade_time,
         "feedback": fact.feedback,
     }
-    return {"fact_id": fact.fact_id, "state": state}
+    sealed = FACTS.seal(cipher, {**state, "fact_id": fact.fact_id})
+    return {"fact_id": fact.fact_id, "state": sealed}
 
 
-def statement_row(fact_id: FactId, statement: Statement) -> dict[str, Any]:
+def statement_row(fact_id: FactId, statement: Statement, cipher: Cipher) -> dict[str, Any]:
     """What a statement's node gets."""
     draft = statement.draft
     state = {
@@ -148,7 +172,8 @@ def statement_row(fact_id: FactId, statement: Statement) -> dict[str, Any]:
         "sentences": list(statement.sentences),
         "shares_sentence": statement.shares_sentence,
     }
-    return {"fact_id": fact_id, "statement_id": statement.statement_id, "state": state}
+    key = {"fact_id": fact_id, "statement_id": statement.statement_id}
+    return {**key, "state": STATEMENTS.seal(cipher, {**state, **key})}
 
 
 def graph_vector(vector: Vector) -> GraphVector:

@@ -8,6 +8,7 @@ from typing import Any, Final, LiteralString
 
 import numpy as np
 
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, opened_in_graph
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import Owner, TenantId, UserId
@@ -15,6 +16,7 @@ from services.semantic.facts.model import FactId, FactStatus
 from services.semantic.facts.stores.neo4j_cypher import LOCK_OWNER
 from services.semantic.facts.upkeep_store import MergeableFact, OwnerFacts, RetainedFact
 from services.semantic.stores.neo4j import known_moment_of, microseconds, moment_of
+from services.semantic.stores.neo4j_sealing import FACTS
 
 # Users in the order of their key; facts are counted for those of one page.
 COUNTS: Final[LiteralString] = """
@@ -82,9 +84,10 @@ OWNER_QUERIES: Final[tuple[LiteralString, ...]] = (FADED, LEAST, MERGEABLE, RETI
 class Neo4jFactUpkeep:
     """Implements `FactUpkeepStore`; see there for what each method guarantees."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. Facts are decrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
 
     async def active_counts(self, *, after: Owner | None, limit: int) -> Sequence[OwnerFacts]:
         """See `FactUpkeepStore.active_counts`."""
@@ -111,7 +114,8 @@ class Neo4jFactUpkeep:
 
     async def mergeable(self, owner: Owner, *, model: str, limit: int) -> Sequence[MergeableFact]:
         """See `FactUpkeepStore.mergeable`."""
-        rows = await self._read(MERGEABLE, owner, model=model, limit=limit)
+        found = await self._read(MERGEABLE, owner, model=model, limit=limit)
+        rows = await opened_in_graph(self._keys, self._graph.read, owner, FACTS, found)
         return [
             MergeableFact(
                 fact_id=FactId(row["fact_id"]),

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Final, LiteralString
 
 from services.common.embedding.vectors import Matrix
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, opened_in_graph
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.model_change import EmbeddedText
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import Owner, TenantId, UserId
 from services.semantic.facts.stores.neo4j_cypher import LOCK_OWNER
 from services.semantic.facts.stores.neo4j_records import graph_vector
+from services.semantic.stores.neo4j_sealing import FACTS
 
 # Users in the order of their key, each with whether there is a fact of another model.
 OWNERS: Final[LiteralString] = """
@@ -62,9 +64,10 @@ OWNER_QUERIES: Final[tuple[LiteralString, ...]] = (LACKS, FORMER, TEXTS, REPLACE
 class Neo4jFactVectors:
     """Implements `FormerVectorStore`; see there for what each method guarantees."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. Texts are decrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
 
     async def owners(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
         """See `FormerVectorStore.owners`."""
@@ -89,7 +92,8 @@ class Neo4jFactVectors:
 
     async def texts(self, owner: Owner, row_ids: Sequence[str]) -> Sequence[EmbeddedText]:
         """See `FormerVectorStore.texts`."""
-        rows = await self._graph.read(TEXTS, {**_key(owner), "fact_ids": list(row_ids)})
+        found = await self._graph.read(TEXTS, {**_key(owner), "fact_ids": list(row_ids)})
+        rows = await opened_in_graph(self._keys, self._graph.read, owner, FACTS, found)
         return [EmbeddedText(row["fact_id"], str(row["revision"]), row["text"]) for row in rows]
 
     async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from services.common.cache import OwnerCache
@@ -30,10 +30,10 @@ from services.semantic.facts.model import ACTIVE, RETIRED, ExtractionResult, Fac
 from services.semantic.facts.store import FactFilter, FactPosition, FactSearch, FactWriter
 from services.semantic.facts.stores import postgres_merges as merges
 from services.semantic.facts.stores import postgres_sql as sql
+from services.semantic.facts.stores.named import named_facts
 from services.semantic.facts.stores.postgres_rows import (
     fact_from_row,
     found_from_row,
-    is_named,
     scored_fact,
 )
 from services.semantic.facts.stores.postgres_writer import PostgresFactWriter
@@ -47,8 +47,6 @@ SUBJECT: Final = "facts"
 _VECTORS: Final = VectorSource("facts", sql.NEW_VECTORS_AS_TENANT, sql.COUNT_VECTORS_AS_TENANT)
 
 _USERS: Final = users_statement("semantic.facts")
-_NAMED_AT_ONCE: Final = 500
-"""Facts in a page that is decrypted to compare their subjects and predicates."""
 
 
 class PostgresFactStore(StoreWithCachedVectors):
@@ -122,15 +120,7 @@ class PostgresFactStore(StoreWithCachedVectors):
         """
         if not (self._keys.is_on and (which.subject or which.predicate)):
             return await self._page(owner, which, after, limit)
-        whole, size = replace(which, subject="", predicate=""), max(limit, _NAMED_AT_ONCE)
-        found: list[Fact] = []
-        while len(found) < limit:
-            page = await self._page(owner, whole, after, size)
-            found += [fact for fact in page if is_named(fact, which)]
-            if len(page) < size:
-                break
-            after = FactPosition(page[-1].last_confirmed_time, page[-1].fact_id)
-        return found[:limit]
+        return await named_facts(partial(self._page, owner), which, after, limit)
 
     async def _page(self, owner: Owner, which: FactFilter, after: FactPosition | None, limit: int) -> list[Fact]:
         arguments: list[Any] = [

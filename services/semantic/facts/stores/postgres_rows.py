@@ -25,7 +25,7 @@ from services.semantic.facts.model import (
     Support,
     VersionReason,
 )
-from services.semantic.facts.store import FactChange, FactFilter
+from services.semantic.facts.store import FactChange
 from services.semantic.stores.postgres_sealing import FACTS, STATEMENTS
 
 #: By number: faster than calling the enumeration.
@@ -156,14 +156,6 @@ def records_from_rows(
         )
         for row in rows
     ]
-
-
-def is_named(fact: Fact, which: FactFilter) -> bool:
-    """Whether a fact has the subject and the predicate that are asked for, in whatever case."""
-    return all(
-        not wanted or wanted.lower() == name.lower()
-        for wanted, name in ((which.subject, fact.subject), (which.predicate, fact.predicate))
-    )
 
 
 def fact_values(owner: Owner, change: FactChange, cipher: Cipher) -> tuple[object, ...]:

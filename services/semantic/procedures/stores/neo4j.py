@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString, TypeVar
 
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction
@@ -15,6 +16,7 @@ from services.semantic.procedures.model import JudgedRecall, Procedure, Procedur
 from services.semantic.procedures.store import ProcedureWriter
 from services.semantic.procedures.stores.records import judged_of, judged_state, procedure_of, procedure_state
 from services.semantic.stores.neo4j import IDEMPOTENCY
+from services.semantic.stores.neo4j_sealing import JUDGED_RECALLS, PROCEDURES
 
 _T = TypeVar("_T")
 
@@ -34,11 +36,11 @@ RETURN coalesce(o.revision, 0) AS revision
 GET: Final[LiteralString] = """
 UNWIND $procedure_ids AS procedure_id
 MATCH (p:MnemeProcedure {tenant_id: $tenant_id, user_id: $user_id, procedure_id: procedure_id})
-RETURN p.state AS state ORDER BY procedure_id
+RETURN p.procedure_id AS procedure_id, p.state AS state ORDER BY procedure_id
 """
 BY_IDENTITY: Final[LiteralString] = """
 MATCH (p:MnemeProcedure {tenant_id: $tenant_id, user_id: $user_id, identity: $identity})
-RETURN p.state AS state
+RETURN p.procedure_id AS procedure_id, p.state AS state
 """
 _ALL: Final[LiteralString] = """
 MATCH (p:MnemeProcedure {tenant_id: $tenant_id, user_id: $user_id})
@@ -47,7 +49,7 @@ WHERE p.create_time IS NOT NULL
 """
 BY_SOURCE: Final[LiteralString] = f"""
 {_ALL} AND any(source IN p.derived_from WHERE source IN $interaction_ids)
-RETURN p.state AS state ORDER BY p.procedure_id
+RETURN p.procedure_id AS procedure_id, p.state AS state ORDER BY p.procedure_id
 """
 BEYOND: Final[LiteralString] = f"""
 {_ALL} AND p.kind = $kind
@@ -57,11 +59,12 @@ ORDER BY p.confidence DESC, p.create_time DESC, p.procedure_id DESC SKIP $count_
 LIST: Final[LiteralString] = f"""
 {_ALL} AND ($kind IS NULL OR p.kind = $kind)
     AND ($time IS NULL OR p.create_time < $time OR (p.create_time = $time AND p.procedure_id > $id))
-RETURN p.state AS state ORDER BY p.create_time DESC, p.procedure_id LIMIT $limit
+RETURN p.procedure_id AS procedure_id, p.state AS state ORDER BY p.create_time DESC, p.procedure_id LIMIT $limit
 """
 TRUSTED: Final[LiteralString] = f"""
 {_ALL} AND p.confidence > $confidence_above
-RETURN p.state AS state ORDER BY p.confidence DESC, p.create_time DESC, p.procedure_id LIMIT $limit
+RETURN p.procedure_id AS procedure_id, p.state AS state
+ORDER BY p.confidence DESC, p.create_time DESC, p.procedure_id LIMIT $limit
 """
 PUT: Final[LiteralString] = """
 MERGE (p:MnemeProcedure {tenant_id: $tenant_id, user_id: $user_id, procedure_id: $procedure_id})
@@ -75,7 +78,7 @@ RETURN procedure_id
 """
 JUDGED: Final[LiteralString] = """
 MATCH (j:MnemeJudgedRecall {tenant_id: $tenant_id, user_id: $user_id, recall_id: $recall_id})
-RETURN j.state AS state
+RETURN j.recall_id AS recall_id, j.state AS state
 """
 _ALL_JUDGED: Final[LiteralString] = """
 MATCH (j:MnemeJudgedRecall {tenant_id: $tenant_id, user_id: $user_id})
@@ -84,7 +87,7 @@ WHERE j.time IS NOT NULL
 """
 JUDGED_BETWEEN: Final[LiteralString] = f"""
 {_ALL_JUDGED} AND j.time >= $start AND j.time <= $end
-RETURN j.state AS state ORDER BY j.time DESC, j.recall_id LIMIT $limit
+RETURN j.recall_id AS recall_id, j.state AS state ORDER BY j.time DESC, j.recall_id LIMIT $limit
 """
 PUT_JUDGED: Final[LiteralString] = """
 MERGE (j:MnemeJudgedRecall {tenant_id: $tenant_id, user_id: $user_id, recall_id: $recall_id})
@@ -129,23 +132,24 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
 class Neo4jProcedureStore:
     """A `ProcedureStore`."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. States are encrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
 
     async def write(self, owner: Owner, work: Callable[[ProcedureWriter], Awaitable[_T]]) -> _T:
         """A transaction that holds the user's node."""
 
         async def unit(transaction: GraphTransaction) -> _T:
             await transaction.run(LOCK, _key(owner))
-            return await work(_Neo4jProcedureWriter(transaction, owner))
+            return await work(_Neo4jProcedureWriter(transaction, owner, self._keys))
 
         return await self._graph.write(unit)
 
     async def get(self, owner: Owner, procedure_id: str) -> Procedure | None:
         """See `ProcedureStore.get`."""
-        rows = await self._graph.read(GET, {**_key(owner), "procedure_ids": [procedure_id]})
-        return _procedure(rows[0]["state"]) if rows else None
+        found = await self._procedures(GET, owner, procedure_ids=[procedure_id])
+        return found[0] if found else None
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """One query, by an index."""
@@ -158,8 +162,7 @@ class Neo4jProcedureStore:
         """See `ProcedureStore.list_page`."""
         position = {"time": after.create_time, "id": after.procedure_id} if after else {"time": None, "id": ""}
         wanted = None if kind is None else int(kind)
-        rows = await self._graph.read(LIST, {**_key(owner), **position, "kind": wanted, "limit": limit})
-        return [_procedure(row["state"]) for row in rows]
+        return await self._procedures(LIST, owner, **position, kind=wanted, limit=limit)
 
     async def trusted(
         self, owner: Owner, *, cached_revision: int | None, confidence_above: float, limit: int
@@ -171,15 +174,20 @@ class Neo4jProcedureStore:
             return revision, None
         if not revision:
             return revision, []
-        named = {**_key(owner), "confidence_above": confidence_above, "limit": limit}
-        return revision, [_procedure(row["state"]) for row in await self._graph.read(TRUSTED, named)]
+        return revision, await self._procedures(TRUSTED, owner, confidence_above=confidence_above, limit=limit)
+
+    async def _procedures(self, query: LiteralString, owner: Owner, **named: Any) -> list[Procedure]:
+        found = await self._graph.read(query, {**_key(owner), **named})
+        rows = await opened_in_graph(self._keys, self._graph.read, owner, PROCEDURES, found)
+        return [_procedure(row["state"]) for row in rows]
 
 
 class _Neo4jProcedureWriter:
     """A `ProcedureWriter` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, owner: Owner) -> None:
+    def __init__(self, transaction: GraphTransaction, owner: Owner, keys: GraphDataKeys) -> None:
         """Write for `owner`."""
+        self._sealing = GraphSealing(keys, transaction, owner)
         self._transaction = transaction
         self._owner = owner
         self._key = _key(owner)
@@ -187,7 +195,9 @@ class _Neo4jProcedureWriter:
     @property
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return Neo4jIdempotencyRecords(self._transaction, self._owner.tenant_id, IDEMPOTENCY)
+        return Neo4jIdempotencyRecords(
+            self._transaction, self._owner.tenant_id, IDEMPOTENCY, sealing=self._sealing.cipher
+        )
 
     async def get(self, procedure_ids: Sequence[str]) -> Sequence[Procedure]:
         """See `ProcedureWriter.get`."""
@@ -217,7 +227,10 @@ class _Neo4jProcedureWriter:
             "create_time": procedure.create_time,
             "state": _json(procedure_state(procedure)),
         }
-        named = {**self._key, "procedure_id": procedure.procedure_id, "fields": fields}
+        sealed = PROCEDURES.seal(
+            await self._sealing.cipher(is_new=True), {**fields, "procedure_id": procedure.procedure_id}
+        )
+        named = {**self._key, "procedure_id": procedure.procedure_id, "fields": sealed}
         await self._transaction.run(PUT, named)
         await self._transaction.run(RAISE, self._key)
 
@@ -232,24 +245,27 @@ class _Neo4jProcedureWriter:
 
     async def judged(self, recall_id: str) -> JudgedRecall | None:
         """See `ProcedureWriter.judged`."""
-        rows = await self._transaction.run(JUDGED, {**self._key, "recall_id": recall_id})
-        return judged_of(json.loads(rows[0]["state"])) if rows else None
+        found = await self._judged(JUDGED, recall_id=recall_id)
+        return found[0] if found else None
 
     async def judged_between(self, start: datetime, end: datetime, *, limit: int) -> Sequence[JudgedRecall]:
         """See `ProcedureWriter.judged_between`."""
-        named = {**self._key, "start": start, "end": end, "limit": limit}
-        rows = await self._transaction.run(JUDGED_BETWEEN, named)
-        return [judged_of(json.loads(row["state"])) for row in rows]
+        return await self._judged(JUDGED_BETWEEN, start=start, end=end, limit=limit)
 
     async def put_judged(self, judged: JudgedRecall, *, count_max: int) -> None:
         """See `ProcedureWriter.put_judged`."""
         named = {**self._key, "recall_id": judged.recall_id, "time": judged.time, "state": _json(judged_state(judged))}
-        await self._transaction.run(PUT_JUDGED, named)
+        sealed = JUDGED_RECALLS.seal(await self._sealing.cipher(is_new=True), named)
+        await self._transaction.run(PUT_JUDGED, sealed)
         await self._transaction.run(TRIM_JUDGED, {**self._key, "count_max": count_max})
 
     async def _procedures(self, query: LiteralString, **named: Any) -> list[Procedure]:
         rows = await self._transaction.run(query, {**self._key, **named})
-        return [_procedure(row["state"]) for row in rows]
+        return [_procedure(row["state"]) for row in await self._sealing.opened(PROCEDURES, rows)]
+
+    async def _judged(self, query: LiteralString, **named: Any) -> list[JudgedRecall]:
+        rows = await self._transaction.run(query, {**self._key, **named})
+        return [judged_of(json.loads(row["state"])) for row in await self._sealing.opened(JUDGED_RECALLS, rows)]
 
     async def _delete(self, procedure_ids: list[str] | None) -> int:
         rows = await self._transaction.run(DELETE, {**self._key, "procedure_ids": procedure_ids})

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final, LiteralString, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, Final, LiteralString, TypeVar
 
+from services.common.encryption.cipher import PLAIN, Cipher
+from services.common.encryption.neo4j import (
+    NO_GRAPH_DATA_KEYS,
+    GraphDataKeys,
+    GraphSealing,
+    Run,
+    graph_cipher,
+    opened_records,
+)
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
@@ -25,6 +36,7 @@ from services.semantic.profile.model import (
 )
 from services.semantic.profile.store import ProfileWriter
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of, microseconds, moment_of
+from services.semantic.stores.neo4j_sealing import OBSERVED, PROFILES
 
 _T = TypeVar("_T")
 
@@ -161,16 +173,19 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
 )
 """For the test that reads their plans."""
 
-_Run: TypeAlias = Callable[[LiteralString, Mapping[str, Any]], Awaitable[Sequence[Record]]]
-"""Runs a query, in a transaction or by itself."""
+_ALL_TOPICS: Final = 2**31 - 1
+"""A bound that no number of topics reaches."""
 
 
 class Neo4jProfileStore:
     """A `ProfileStore`. The node of a user's preferences is the lock of all that belongs to the profile."""
 
-    def __init__(self, graph: Graph, limits: ProfileLimits | None = None) -> None:
-        """Use a graph whose migrations ran; its owner closes it."""
+    def __init__(
+        self, graph: Graph, limits: ProfileLimits | None = None, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS
+    ) -> None:
+        """Use a graph whose migrations ran; its owner closes it. Content is encrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
         self._limits = limits or ProfileLimits()
 
     async def write(self, owner: Owner, work: Callable[[ProfileWriter], Awaitable[_T]]) -> _T:
@@ -178,22 +193,24 @@ class Neo4jProfileStore:
 
         async def locked(transaction: GraphTransaction) -> _T:
             await transaction.run(LOCK_PROFILES, {"tenant_id": owner.tenant_id, "user_ids": [owner.user_id]})
-            return await work(_Neo4jProfileWriter(transaction, owner, self._limits))
+            return await work(_Neo4jProfileWriter(transaction, owner, self._limits, self._keys))
 
         return await self._graph.write(locked)
 
     async def get(self, owner: Owner, *, context_id: str = "") -> Profile:
         """The profile in some queries."""
-        return await _get(self._graph.read, owner, context_id, self._limits)
+        return await _get(self._graph.read, partial(self._cipher, owner), owner, context_id, self._limits)
 
     async def lessons(
         self, owner: Owner, *, scope_keys: Sequence[str], limit: int
     ) -> tuple[Preferences, Sequence[Lesson]]:
         """Two queries by their indexes."""
         key = _key(owner)
-        preferences = _written(owner, await self._graph.read(GET_PROFILE, key)).preferences
-        rows = await self._graph.read(LESSONS, {**key, "scope_keys": list(scope_keys), "limit": limit})
-        return preferences, [
+        written = await self._graph.read(GET_PROFILE, key)
+        found = await self._graph.read(LESSONS, {**key, "scope_keys": list(scope_keys), "limit": limit})
+        cipher = await self._cipher(owner) if written or found else PLAIN
+        rows = await opened_records(cipher, OBSERVED, found)
+        return _written(owner, written, cipher).preferences, [
             Lesson(
                 InteractionId(row["interaction_id"]),
                 json.loads(row["stated"]) if row["stated"] else None,
@@ -206,12 +223,12 @@ class Neo4jProfileStore:
     async def judge(self, owner: Owner, interaction_ids: Sequence[InteractionId], feedback: int) -> None:
         """One query, under the lock of the user."""
         parameters = {**_key(owner), "interaction_ids": list(interaction_ids), "feedback": feedback}
-        await self._locked(owner.tenant_id, [owner.user_id], JUDGE, parameters)
+        await self._locked(owner, JUDGE, parameters)
 
     async def remove(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> None:
         """One query, under the lock of the user; the ids stay."""
         parameters = {**_key(owner), "interaction_ids": list(interaction_ids)}
-        await self._locked(owner.tenant_id, [owner.user_id], REMOVE, parameters)
+        await self._locked(owner, REMOVE, parameters)
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """One query, by an index."""
@@ -224,25 +241,33 @@ class Neo4jProfileStore:
         if not unique:
             return 0
         user_ids = sorted({user_id for user_id, _ in unique})
-        given = [_observed(observation) for observation in unique.values()]
-        [row] = await self._locked(tenant_id, user_ids, OBSERVE, {"tenant_id": tenant_id, "observations": given})
-        return int(row["observed"])
 
-    async def _locked(
-        self, tenant_id: TenantId, user_ids: Sequence[UserId], query: LiteralString, parameters: dict[str, Any]
-    ) -> Sequence[Record]:
-        async def run(transaction: GraphTransaction) -> Sequence[Record]:
-            await transaction.run(LOCK_PROFILES, {"tenant_id": tenant_id, "user_ids": list(user_ids)})
-            return await transaction.run(query, parameters)
+        async def run(transaction: GraphTransaction) -> int:
+            await transaction.run(LOCK_PROFILES, {"tenant_id": tenant_id, "user_ids": user_ids})
+            ciphers = await self._keys.for_writing(transaction, tenant_id, user_ids)
+            given = [_observed(one, ciphers.of(tenant_id, one.user_id)) for one in unique.values()]
+            [row] = await transaction.run(OBSERVE, {"tenant_id": tenant_id, "observations": given})
+            return int(row["observed"])
 
         return await self._graph.write(run)
+
+    async def _cipher(self, owner: Owner) -> Cipher:
+        return await graph_cipher(self._keys, self._graph.read, owner)
+
+    async def _locked(self, owner: Owner, query: LiteralString, parameters: dict[str, Any]) -> None:
+        async def run(transaction: GraphTransaction) -> None:
+            await transaction.run(LOCK_PROFILES, {"tenant_id": owner.tenant_id, "user_ids": [owner.user_id]})
+            await transaction.run(query, parameters)
+
+        await self._graph.write(run)
 
 
 class _Neo4jProfileWriter:
     """A `ProfileWriter` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, owner: Owner, limits: ProfileLimits) -> None:
+    def __init__(self, transaction: GraphTransaction, owner: Owner, limits: ProfileLimits, keys: GraphDataKeys) -> None:
         """Write for `owner` in a transaction that holds its lock."""
+        self._sealing = GraphSealing(keys, transaction, owner)
         self._transaction = transaction
         self._owner = owner
         self._limits = limits
@@ -250,17 +275,21 @@ class _Neo4jProfileWriter:
     @property
     def idempotency(self) -> IdempotencyRecords:
         """The tenant's idempotency records."""
-        return Neo4jIdempotencyRecords(self._transaction, self._owner.tenant_id, IDEMPOTENCY)
+        return Neo4jIdempotencyRecords(
+            self._transaction, self._owner.tenant_id, IDEMPOTENCY, sealing=self._sealing.cipher
+        )
 
     async def get(self) -> Profile:
         """The profile as it is now."""
-        return await _get(self._transaction.run, self._owner, "", self._limits)
+        cipher = partial(self._sealing.cipher, is_new=False)
+        return await _get(self._transaction.run, cipher, self._owner, "", self._limits)
 
     async def put_preferences(self, preferences: Preferences, *, etag: str, update_time: datetime) -> None:
         """Replace the preferences."""
         text = json.dumps(preferences_to_values(preferences), ensure_ascii=False)
         parameters = {**_key(self._owner), "preferences": text, "etag": etag, "update_time": update_time}
-        await self._transaction.run(PUT_PREFERENCES, parameters)
+        sealed = PROFILES.seal(await self._sealing.cipher(is_new=True), parameters)
+        await self._transaction.run(PUT_PREFERENCES, sealed)
 
     async def delete(self) -> bool:
         """Delete preferences and observations; the ids of interactions stay."""
@@ -269,14 +298,19 @@ class _Neo4jProfileWriter:
         return bool(preferences["is_there"]) or observed["removed"] > 0
 
 
-async def _get(run: _Run, owner: Owner, context_id: str, limits: ProfileLimits) -> Profile:
-    profile = _written(owner, await run(GET_PROFILE, _key(owner)))
+async def _get(
+    run: Run, reading: Callable[[], Awaitable[Cipher]], owner: Owner, context_id: str, limits: ProfileLimits
+) -> Profile:
+    written = await run(GET_PROFILE, _key(owner))
+    cipher = await reading()
+    profile = _written(owner, written, cipher)
     parameters = {
         **_key(owner),
         "context_id": context_id,
         "user": int(MessageRole.USER),
         "assistant": int(MessageRole.ASSISTANT),
-        "topics_max": limits.topics_max,
+        # Which of encrypted topics come first is seen once they are decrypted.
+        "topics_max": limits.topics_max if cipher is PLAIN else _ALL_TOPICS,
     }
     [turns] = await run(COUNT_TURNS, parameters)
     if not turns["turns"]:
@@ -294,7 +328,7 @@ async def _get(run: _Run, owner: Owner, context_id: str, limits: ProfileLimits) 
         sessions=sessions["sessions"],
         session_seconds=sessions["session_seconds"],
         hours=dict(hours),
-        topics=topics,
+        topics=_topics(topics, limits, cipher),
         query_types=query_types,
     )
     return replace(profile, statistics=counts.statistics(turns["turns"], peak_hours_max=limits.peak_hours_max))
@@ -305,8 +339,24 @@ _COUNTS: Final = (
 )  # fmt: skip
 
 
-def _observed(observation: Observation) -> dict[str, Any]:
+def _topics(counted: Sequence[tuple[str, int]], limits: ProfileLimits, cipher: Cipher) -> tuple[tuple[str, int], ...]:
+    """The most frequent topics, ties by name. One that was stored before encryption counts with its encrypted form."""
+    counts: Counter[str] = Counter()
+    for name, count in counted:
+        counts[cipher.open_name("topics", name)] += count
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0].encode("utf-8", "surrogatepass")))
+    return tuple(ordered[: limits.topics_max])
+
+
+def _observed(observation: Observation, cipher: Cipher) -> dict[str, Any]:
     stated = observation.stated
+    values = {
+        "interaction_id": observation.interaction_id,
+        "topics": list(observation.topics),
+        "sources": list(observation.sources),
+        "stated": None if stated is None else json.dumps(dict(stated), ensure_ascii=False),
+    }
+    sealed = OBSERVED.seal(cipher, values)
     return {
         "user_id": observation.user_id,
         "interaction_id": observation.interaction_id,
@@ -318,9 +368,9 @@ def _observed(observation: Observation) -> dict[str, Any]:
             "time": observation.time.astimezone(UTC),
             "confidence": observation.confidence,
             "query_type": observation.query_type,
-            "topics": list(observation.topics),
-            "sources": list(observation.sources),
-            "stated": None if stated is None else json.dumps(dict(stated), ensure_ascii=False),
+            "topics": sealed["topics"],
+            "sources": sealed["sources"],
+            "stated": sealed["stated"],
         },
     }
 
@@ -329,10 +379,10 @@ def _key(owner: Owner) -> dict[str, Any]:
     return {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
 
 
-def _written(owner: Owner, rows: Sequence[Record]) -> Profile:
+def _written(owner: Owner, rows: Sequence[Record], cipher: Cipher) -> Profile:
     if not rows:
         return Profile(user_id=owner.user_id)
-    values: Mapping[str, Any] = rows[0]["profile"]
+    values = PROFILES.open(cipher, {**rows[0]["profile"], "user_id": owner.user_id})
     return Profile(
         user_id=owner.user_id,
         preferences=preferences_from_values(json.loads(values["preferences"] or "{}")),

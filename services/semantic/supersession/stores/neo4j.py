@@ -8,11 +8,14 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from services.common.encryption.cipher import Cipher
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
 from services.common.errors import NotFound
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
-from services.common.neo4j.graph import Graph, GraphTransaction
+from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import InteractionId, Owner
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
+from services.semantic.stores.neo4j_sealing import ASSERTIONS, SUPERSESSIONS
 from services.semantic.supersession.model import (
     READ_STATES,
     Assertion,
@@ -60,9 +63,10 @@ from services.semantic.supersession.stores.neo4j_queries import (
 class Neo4jSupersessionStore:
     """A `SupersessionStore`. Statements are found through the nodes of their content words."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. Statements are encrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
 
     async def add(
         self,
@@ -78,19 +82,20 @@ class Neo4jSupersessionStore:
             return []
 
         async def work(transaction: GraphTransaction) -> Sequence[Supersession]:
-            await transaction.run(LOCK, key_of(owner))
+            sealing = await self._locked(transaction, owner)
             named = {assertion.place: assertion for assertion in assertions}
             turns = list({place.interaction_id for place in named})
             for row in await transaction.run(KNOWN_OF_TURNS, {**key_of(owner), "interaction_ids": turns}):
                 named.pop(Place(InteractionId(row["interaction_id"]), row["number"]), None)
             added = list(named.values())
-            for part in _parts(added):
+            cipher = await sealing.cipher(is_new=True)
+            for part in await asyncio.to_thread(lambda: _parts(added, cipher)):
                 await transaction.run(ADD, {**key_of(owner), "added": part})
-            pairs = await _pairs(transaction, owner, added, candidates_max)
+            pairs = await _pairs(transaction, owner, added, candidates_max, sealing)
             found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
             if rest is not None:
-                found += await _rests(transaction, owner, pairs, found, rest, candidates_max)
-            return await _put(transaction, owner, found)
+                found += await _rests(transaction, owner, pairs, found, rest, candidates_max, sealing)
+            return await _put(transaction, owner, found, sealing)
 
         return await self._graph.write(work)
 
@@ -98,8 +103,8 @@ class Neo4jSupersessionStore:
         """See `SupersessionStore.put`."""
 
         async def work(transaction: GraphTransaction) -> int:
-            await transaction.run(LOCK, key_of(owner))
-            return len(await _put(transaction, owner, supersessions))
+            sealing = await self._locked(transaction, owner)
+            return len(await _put(transaction, owner, supersessions, sealing))
 
         return await self._graph.write(work)
 
@@ -118,7 +123,8 @@ class Neo4jSupersessionStore:
     ) -> Sequence[tuple[InteractionId, str]]:
         """See `SupersessionStore.corrected`."""
         named = {**key_of(owner), "interaction_ids": list(dict.fromkeys(interaction_ids)), "limit": limit}
-        rows = await self._graph.read(CORRECTED, named)
+        found = await self._graph.read(CORRECTED, named)
+        rows = await opened_in_graph(self._keys, self._graph.read, owner, SUPERSESSIONS, found)
         return [(InteractionId(row["loser_id"]), row["statement"]) for row in rows]
 
     async def list_page(
@@ -132,16 +138,17 @@ class Neo4jSupersessionStore:
         """See `SupersessionStore.resolve`."""
         named = {**key_of(owner), "supersession_id": supersession_id}
 
-        async def decide(transaction: GraphTransaction) -> Supersession:
-            rows = await transaction.run(GET, named)
+        async def decide(transaction: GraphTransaction, sealing: GraphSealing) -> Supersession:
+            rows = await sealing.opened(SUPERSESSIONS, found_maps(await transaction.run(GET, named)))
             if not rows:
                 raise NotFound("supersession", supersession_id)
-            stored = supersession_of(rows[0]["found"])
-            return await put_decided(transaction, owner, stored, partial(resolved, decision=decision))
+            stored = supersession_of(rows[0])
+            cipher = await sealing.cipher(is_new=True)
+            return await put_decided(transaction, owner, stored, cipher, partial(resolved, decision=decision))
 
         async def work(transaction: GraphTransaction) -> Supersession:
-            await transaction.run(LOCK, key_of(owner))
-            return await once(_records(transaction, owner), lambda: decide(transaction))
+            sealing = await self._locked(transaction, owner)
+            return await once(_records(transaction, owner, sealing), lambda: decide(transaction, sealing))
 
         return await self._graph.write(work)
 
@@ -159,36 +166,51 @@ class Neo4jSupersessionStore:
         position = {"time": after.create_time, "id": after.supersession_id} if after else {"time": None, "id": ""}
         wanted = None if states is None else sorted(map(int, states))
         rows = await self._graph.read(LIST, {**key_of(owner), **position, "states": wanted, "limit": limit})
-        return [supersession_of(row["found"]) for row in rows]
+        opened = await opened_in_graph(self._keys, self._graph.read, owner, SUPERSESSIONS, found_maps(rows))
+        return [supersession_of(found) for found in opened]
+
+    async def _locked(self, transaction: GraphTransaction, owner: Owner) -> GraphSealing:
+        await transaction.run(LOCK, key_of(owner))
+        return GraphSealing(self._keys, transaction, owner)
 
     async def _remove(self, owner: Owner, interaction_ids: list[InteractionId] | None) -> int:
         named = {**key_of(owner), "interaction_ids": interaction_ids}
 
         async def work(transaction: GraphTransaction) -> int:
-            await transaction.run(LOCK, key_of(owner))
+            sealing = await self._locked(transaction, owner)
             await transaction.run(REMOVE_ASSERTIONS, named)
             gone = [row["supersession_id"] for row in await transaction.run(REMOVE, named)]
             if gone:
-                await _records(transaction, owner).erase(owner.user_id, gone)
+                await _records(transaction, owner, sealing).erase(owner.user_id, gone)
                 await transaction.run(RAISE, key_of(owner))
             return len(gone)
 
         return await self._graph.write(work)
 
 
-def _parts(assertions: Sequence[Assertion]) -> list[list[dict[str, Any]]]:
-    states = [{"place": place, "state": _assertion_state(one)} for place, one in enumerate(assertions)]
+def _parts(assertions: Sequence[Assertion], cipher: Cipher) -> list[list[dict[str, Any]]]:
+    states = [{"place": place, "state": _assertion_state(one, cipher)} for place, one in enumerate(assertions)]
     return [states[begin : begin + STATEMENTS_MAX] for begin in range(0, len(states), STATEMENTS_MAX)]
 
 
 async def _pairs(
-    transaction: GraphTransaction, owner: Owner, assertions: Sequence[Assertion], candidates_max: int
+    transaction: GraphTransaction,
+    owner: Owner,
+    assertions: Sequence[Assertion],
+    candidates_max: int,
+    sealing: GraphSealing,
 ) -> list[tuple[Assertion, Assertion]]:
     """Stored statements, each with those of its candidates."""
     rows: list[Mapping[str, Any]] = []
-    for part in _parts(assertions):
+    asked = [
+        {"place": place, "state": {"interaction_id": one.place.interaction_id, "keys": list(one.keys)}}
+        for place, one in enumerate(assertions)
+    ]
+    for begin in range(0, len(asked), STATEMENTS_MAX):
+        part = asked[begin : begin + STATEMENTS_MAX]
         rows += await transaction.run(CANDIDATES, {**key_of(owner), "added": part, "limit": candidates_max})
-    return [(assertions[row["place"]], _assertion(row["found"])) for row in rows]
+    opened = await sealing.opened(ASSERTIONS, found_maps(rows))
+    return [(assertions[row["place"]], _assertion(found)) for row, found in zip(rows, opened, strict=True)]
 
 
 async def _rests(
@@ -198,28 +220,29 @@ async def _rests(
     found: Sequence[Supersession],
     rest: Rest,
     candidates_max: int,
+    sealing: GraphSealing,
 ) -> list[Supersession]:
     """What rests on statements that are superseded now, and what new statements rest on superseded ones."""
     by_place = {one.place: one for pair in pairs for one in pair}
     places = list({str(candidate.place) for _, candidate in pairs})
     rows = await transaction.run(ENDED, {**key_of(owner), "places": places})
-    stored = [supersession_of(row["found"]) for row in rows]
+    stored = [supersession_of(row) for row in await sealing.opened(SUPERSESSIONS, found_maps(rows))]
     ended = [one for one in found if one.ends_premises]
     losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
-    around = await _pairs(transaction, owner, losers, candidates_max)
+    around = await _pairs(transaction, owner, losers, candidates_max, sealing)
     turned = [(other, premise) for premise, other in around]
     resting = chain(premises_of(pairs, stored), premises_of(turned, ended))
     return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found))
 
 
 async def put_decided(
-    transaction: GraphTransaction, owner: Owner, stored: Supersession, decide: DecideStored
+    transaction: GraphTransaction, owner: Owner, stored: Supersession, cipher: Cipher, decide: DecideStored
 ) -> Supersession:
     """Stores what becomes of a pair, and of what rests on it."""
     winner = await transaction.run(KNOWN, _place_key(owner, stored.winner))
     decided = decide(stored, is_winner_whole=bool(winner and winner[0]["is_only"]))
     named = {**key_of(owner), "supersession_id": stored.supersession_id}
-    await transaction.run(PUT, {**named, "state": _state(decided)})
+    await transaction.run(PUT, {**named, "state": _state(decided, cipher)})
     await transaction.run(RESTS, {**key_of(owner), **_rests_state(stored, decided)})
     await transaction.run(RAISE, key_of(owner))
     return decided
@@ -237,12 +260,13 @@ def _rests_state(stored: Supersession, decided: Supersession) -> dict[str, Any]:
 
 
 async def _put(
-    transaction: GraphTransaction, owner: Owner, supersessions: Sequence[Supersession]
+    transaction: GraphTransaction, owner: Owner, supersessions: Sequence[Supersession], sealing: GraphSealing
 ) -> Sequence[Supersession]:
     if not supersessions:
         return []
     by_id = {one.supersession_id: one for one in supersessions}
-    states = [{"supersession_id": identifier, **_state(one)} for identifier, one in by_id.items()]
+    cipher = await sealing.cipher(is_new=True)
+    states = await asyncio.to_thread(lambda: [_state(one, cipher) for one in by_id.values()])
     rows = await transaction.run(ADD_SUPERSESSIONS, {**key_of(owner), "states": states})
     new = [by_id[row["supersession_id"]] for row in rows]
     if any(one.state in READ_STATES for one in new):
@@ -250,8 +274,13 @@ async def _put(
     return new
 
 
-def _records(transaction: GraphTransaction, owner: Owner) -> Neo4jIdempotencyRecords:
-    return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY)
+def _records(transaction: GraphTransaction, owner: Owner, sealing: GraphSealing) -> Neo4jIdempotencyRecords:
+    return Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY, sealing=sealing.cipher)
+
+
+def found_maps(rows: Sequence[Record]) -> list[Mapping[str, Any]]:
+    """The maps that queries return as `found`."""
+    return [row["found"] for row in rows]
 
 
 def key_of(owner: Owner) -> dict[str, Any]:
@@ -263,8 +292,8 @@ def _place_key(owner: Owner, place: Place) -> dict[str, Any]:
     return {**key_of(owner), "interaction_id": place.interaction_id, "number": place.number}
 
 
-def _assertion_state(assertion: Assertion) -> dict[str, Any]:
-    return {
+def _assertion_state(assertion: Assertion, cipher: Cipher) -> dict[str, Any]:
+    state = {
         "interaction_id": assertion.place.interaction_id,
         "number": assertion.place.number,
         "text": assertion.text,
@@ -275,6 +304,7 @@ def _assertion_state(assertion: Assertion) -> dict[str, Any]:
         "is_only": assertion.is_only,
         "is_announced": assertion.is_announced,
     }
+    return ASSERTIONS.seal(cipher, state)
 
 
 def _assertion(found: Mapping[str, Any]) -> Assertion:
@@ -290,8 +320,9 @@ def _assertion(found: Mapping[str, Any]) -> Assertion:
     )
 
 
-def _state(one: Supersession) -> dict[str, Any]:
-    return {
+def _state(one: Supersession, cipher: Cipher) -> dict[str, Any]:
+    state = {
+        "supersession_id": one.supersession_id,
         "loser_id": one.loser.interaction_id,
         "loser_number": one.loser.number,
         "winner_id": one.winner.interaction_id,
@@ -309,6 +340,7 @@ def _state(one: Supersession) -> dict[str, Any]:
         "decided_by": int(one.decided_by),
         "decision_reason": one.decision_reason,
     }
+    return SUPERSESSIONS.seal(cipher, state)
 
 
 def supersession_of(found: Mapping[str, Any]) -> Supersession:

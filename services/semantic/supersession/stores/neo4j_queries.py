@@ -68,8 +68,9 @@ MERGE (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, supersessi
 SET s += $state
 """
 _FIELDS: Final[LiteralString] = f"""s {{
-    .loser_id, .loser_number, .winner_id, .winner_number, .reason, .state, .statement, .standing_statement, .is_whole,
-    .is_turned, premise: coalesce(s.premise, ""), premise_place: coalesce(s.premise_place, ""),
+    .supersession_id, .loser_id, .loser_number, .winner_id, .winner_number, .reason, .state, .statement,
+    .standing_statement, .is_whole, .is_turned,
+    premise: coalesce(s.premise, ""), premise_place: coalesce(s.premise_place, ""),
     decided_by: coalesce(s.decided_by, 0), decision_reason: coalesce(s.decision_reason, ""),
     end_time: {microseconds("s.end_time")}, create_time: {microseconds("s.create_time")}
 }}"""
@@ -99,7 +100,7 @@ UNWIND $interaction_ids AS interaction_id
 MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, loser_id: interaction_id})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
 WHERE s.loser_number IS NOT NULL AND s.reason = 3 AND s.state = 1
-RETURN s.loser_id AS loser_id, s.statement AS statement
+RETURN s.supersession_id AS supersession_id, s.loser_id AS loser_id, s.statement AS statement
 ORDER BY s.loser_id, s.loser_number LIMIT $limit
 """
 LIST: Final[LiteralString] = f"""

@@ -7,22 +7,25 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import Owner, TenantId, UserId
+from services.semantic.stores.neo4j_sealing import SUPERSESSIONS
 from services.semantic.supersession.model import QueuedPair, Strength, Supersession, SupersessionPosition
 from services.semantic.supersession.queue_store import Judge
 from services.semantic.supersession.resolving import reopened, settled
-from services.semantic.supersession.stores.neo4j import key_of, put_decided, supersession_of
+from services.semantic.supersession.stores.neo4j import found_maps, key_of, put_decided, supersession_of
 from services.semantic.supersession.stores.neo4j_queries import DECIDED, LOCK, QUEUED, QUEUED_BY_ID, QUEUED_OWNERS
 
 
 class Neo4jSupersessionQueue:
     """Implements `SupersessionQueueStore`; see there for what each method guarantees."""
 
-    def __init__(self, graph: Graph) -> None:
-        """Uses a graph whose migrations ran; its owner closes it."""
+    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
+        """Uses a graph whose migrations ran; its owner closes it. Statements are encrypted by `keys`."""
         self._graph = graph
+        self._keys = keys
 
     async def queued_owners(self, *, recorded_before: datetime, after: Owner | None, limit: int) -> Sequence[Owner]:
         """See `SupersessionQueueStore.queued_owners`."""
@@ -42,7 +45,9 @@ class Neo4jSupersessionQueue:
         """See `SupersessionQueueStore.queued`."""
         position = {"time": after.create_time, "id": after.supersession_id} if after else {"time": None, "id": ""}
         asked = {**key_of(owner), **position, "recorded_before": recorded_before, "limit": limit}
-        return [_queued(row) for row in await self._graph.read(QUEUED, asked)]
+        rows = await self._graph.read(QUEUED, asked)
+        opened = await opened_in_graph(self._keys, self._graph.read, owner, SUPERSESSIONS, found_maps(rows))
+        return _queued(rows, opened)
 
     async def decide_queued(
         self, owner: Owner, supersession_ids: Sequence[str], judge: Judge
@@ -50,15 +55,18 @@ class Neo4jSupersessionQueue:
         """See `SupersessionQueueStore.decide_queued`."""
 
         async def work(transaction: GraphTransaction) -> Sequence[Supersession]:
-            await _lock(transaction, owner)
+            sealing = await self._locked(transaction, owner)
             named = {**key_of(owner), "supersession_ids": list(supersession_ids)}
-            pairs = [_queued(row) for row in await transaction.run(QUEUED_BY_ID, named)]
+            rows = await transaction.run(QUEUED_BY_ID, named)
+            pairs = _queued(rows, await sealing.opened(SUPERSESSIONS, found_maps(rows)))
             verdicts = await asyncio.to_thread(lambda: [judge(pair) for pair in pairs])
+            cipher = await sealing.cipher(is_new=True)
             return [
                 await put_decided(
                     transaction,
                     owner,
                     pair.supersession,
+                    cipher,
                     lambda _, *, is_winner_whole, p=pair, v=verdict: settled(p, v, is_winner_whole=is_winner_whole),
                 )
                 for pair, verdict in zip(pairs, verdicts, strict=True)
@@ -71,22 +79,27 @@ class Neo4jSupersessionQueue:
         """See `SupersessionQueueStore.reopen`."""
 
         async def work(transaction: GraphTransaction) -> int:
-            await _lock(transaction, owner)
-            rows = await transaction.run(DECIDED, {**key_of(owner), "supersession_ids": list(supersession_ids)})
+            sealing = await self._locked(transaction, owner)
+            found = await transaction.run(DECIDED, {**key_of(owner), "supersession_ids": list(supersession_ids)})
+            rows = await sealing.opened(SUPERSESSIONS, found_maps(found))
+            cipher = await sealing.cipher(is_new=True)
             for row in rows:
-                await put_decided(transaction, owner, supersession_of(row["found"]), reopened)
+                await put_decided(transaction, owner, supersession_of(row), cipher, reopened)
             return len(rows)
 
         return await self._graph.write(work)
 
+    async def _locked(self, transaction: GraphTransaction, owner: Owner) -> GraphSealing:
+        await check_graph_fence(transaction)
+        await transaction.run(LOCK, key_of(owner))
+        return GraphSealing(self._keys, transaction, owner)
 
-async def _lock(transaction: GraphTransaction, owner: Owner) -> None:
-    await check_graph_fence(transaction)
-    await transaction.run(LOCK, key_of(owner))
 
-
-def _queued(row: Record) -> QueuedPair:
-    return QueuedPair(supersession_of(row["found"]), _strength(row["earlier"]), _strength(row["later"]))
+def _queued(rows: Sequence[Record], opened: Sequence[Record]) -> list[QueuedPair]:
+    return [
+        QueuedPair(supersession_of(found), _strength(row["earlier"]), _strength(row["later"]))
+        for row, found in zip(rows, opened, strict=True)
+    ]
 
 
 def _strength(found: Mapping[str, Any]) -> Strength | None:

@@ -1,0 +1,261 @@
+"""The semantic tier on Neo4j with encryption: what lies in its nodes, and what becomes of it without its key."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from services.common.encryption.envelope import SEALED_TEXT, DecryptionError
+from services.common.encryption.key_file import FileKeyManagement, add_key
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, Neo4jDataKeys, rewrap_graph
+from services.common.encryption.neo4j_content import encrypt_existing_graph
+from services.common.encryption.ring import DataKeyRing
+from services.common.neo4j.graph import Graph
+from services.common.owners import Owner, UserId
+from services.common.portability.drivers import GraphUserRecords
+from services.common.portability.records import UserRecords
+from services.common.tier_embedder import TierEmbedder
+from services.semantic.code.config import CodeLimits
+from services.semantic.code.stores.neo4j import Neo4jCodeStore
+from services.semantic.facts.store import FactPosition
+from services.semantic.facts.stores.neo4j import Neo4jFactStore
+from services.semantic.portability import semantic_records
+from services.semantic.procedures.stores.neo4j import Neo4jProcedureStore
+from services.semantic.profile.model import Preferences
+from services.semantic.profile.stores.neo4j import Neo4jProfileStore
+from services.semantic.stores.neo4j_content import SEALED_KINDS
+from services.semantic.stores.neo4j_copy import KINDS
+from services.semantic.stores.neo4j_keys import Neo4jContentKeys
+from services.semantic.stores.neo4j_sealing import DATA_KEYS
+from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
+from tests.contract import code_store, supersession_store
+from tests.contract.fact_drivers import semantic_graph
+from tests.contract.fact_samples import ANN, enter, lives_in, said
+from tests.support.embedding import HashingEmbedder
+from tests.support.encryption import key_ring
+from tests.support.graph_content import labels_with
+from tests.support.semantic_canaries import CANARY, EVERYTHING, TABLES, assertion, write_canaries, write_fact
+
+LABELS = {
+    "MnemeFact",
+    "MnemeStatement",
+    "MnemeAssertion",
+    "MnemeSupersession",
+    "MnemeProcedure",
+    "MnemeJudgedRecall",
+    "MnemeProfile",
+    "MnemeObservedInteraction",
+    "MnemeCodeFile",
+    "MnemeSemanticIdempotencyRecord",
+}
+
+
+@dataclass(frozen=True)
+class Stores:
+    """A replica with a cache of its own."""
+
+    graph: Graph
+    keys: GraphDataKeys
+
+    @property
+    def facts(self) -> Neo4jFactStore:
+        return Neo4jFactStore(self.graph, keys=self.keys)
+
+    @property
+    def supersessions(self) -> Neo4jSupersessionStore:
+        return Neo4jSupersessionStore(self.graph, keys=self.keys)
+
+    @property
+    def procedures(self) -> Neo4jProcedureStore:
+        return Neo4jProcedureStore(self.graph, keys=self.keys)
+
+    @property
+    def profiles(self) -> Neo4jProfileStore:
+        return Neo4jProfileStore(self.graph, keys=self.keys)
+
+    @property
+    def code(self) -> Neo4jCodeStore:
+        return Neo4jCodeStore(self.graph, keys=self.keys)
+
+    @property
+    def content_keys(self) -> Neo4jContentKeys:
+        return Neo4jContentKeys(self.graph, self.keys)
+
+
+@dataclass(frozen=True)
+class World:
+    graph: Graph
+    folder: Path
+
+    def keys(self) -> Neo4jDataKeys:
+        return Neo4jDataKeys(key_ring(self.folder), DATA_KEYS)
+
+    def encrypted(self) -> Stores:
+        return Stores(self.graph, self.keys())
+
+    def plain(self) -> Stores:
+        return Stores(self.graph, NO_GRAPH_DATA_KEYS)
+
+
+@pytest.fixture
+async def world(neo4j_url: str, tmp_path: Path) -> AsyncIterator[World]:
+    async with semantic_graph(neo4j_url) as graph:
+        yield World(graph, tmp_path)
+
+
+async def test_spec_7_3_no_node_of_the_semantic_tier_holds_what_was_said(world: World) -> None:
+    await write_canaries(world.encrypted())
+    assert await labels_with(world.graph, CANARY) == set()
+    await world.encrypted().content_keys.destroy(ANN)
+    await write_canaries(world.plain())
+    assert await labels_with(world.graph, CANARY) == LABELS  # each of them is a place where it would have been
+
+
+async def test_spec_7_3_a_replica_reads_what_another_one_encrypted(world: World) -> None:
+    fact_id = await write_canaries(world.encrypted())
+    replica = world.encrypted()
+    fact = await replica.facts.get(ANN, fact_id)
+    assert (fact.text, fact.subject, fact.object) == (f"{CANARY} (text)", f"{CANARY} (subject)", CANARY)
+    assert [version.text for version in fact.versions] == [f"{CANARY} (version)"]
+    pairs = await replica.supersessions.list_page(ANN, state=None, after=None, limit=9)
+    assert {one.statement for one in pairs} <= {f"{CANARY} 1", f"{CANARY} 2"}
+    (procedure,) = await replica.procedures.list_page(ANN, kind=None, after=None, limit=9)
+    assert procedure.draft.trigger == CANARY
+    profile = await replica.profiles.get(ANN)
+    assert profile.preferences.language == CANARY
+    assert profile.statistics.topics == ((CANARY, 1),)
+    with pytest.raises(DecryptionError):
+        await world.plain().facts.get(ANN, fact_id)
+
+
+async def test_spec_7_3_facts_are_listed_by_encrypted_names_in_any_case_and_by_pages(world: World) -> None:
+    stores = world.encrypted()
+    drafts = [replace(lives_in(f"Town {n}"), subject="Ann" if n % 2 else "Bo") for n in range(6)]
+    await enter(stores.facts, ANN, [said(draft, day=n) for n, draft in enumerate(drafts)])
+    which = replace(EVERYTHING, subject="aNN", predicate="LIVES_IN")
+    first = await stores.facts.list_facts(ANN, which=which, after=None, limit=2)
+    after = FactPosition(first[-1].last_confirmed_time, first[-1].fact_id)
+    rest = await stores.facts.list_facts(ANN, which=which, after=after, limit=2)
+    assert [fact.object for fact in (*first, *rest)] == ["Town 5", "Town 3", "Town 1"]
+
+
+async def test_spec_7_3_what_was_stored_before_is_encrypted_afterwards(world: World) -> None:
+    fact_id = await write_canaries(world.plain())
+    counts = await encrypt_existing_graph(world.graph, world.keys(), SEALED_KINDS)
+    again = await encrypt_existing_graph(world.graph, world.keys(), SEALED_KINDS)
+    changed = {kind.removeprefix("semantic.") for kind, count in counts.items() if count}
+    assert changed == TABLES - {"idempotency_records"}
+    assert not any(again.values())
+    assert await labels_with(world.graph, CANARY) == {"MnemeSemanticIdempotencyRecord"}  # deleted by age
+    fact = await world.encrypted().facts.get(ANN, fact_id)
+    assert fact.text == f"{CANARY} (text)"
+    assert [version.text for version in fact.versions] == [f"{CANARY} (version)"]
+    assert (await world.encrypted().profiles.get(ANN)).statistics.topics == ((CANARY, 1),)
+
+
+async def test_spec_7_3_what_changes_while_it_is_encrypted_is_not_lost(world: World) -> None:
+    users = [Owner(ANN.tenant_id, UserId(f"u{n}")) for n in range(4)]
+    for user in users:
+        await enter(world.plain().facts, user, [said(lives_in("Ghent"))])
+
+    async def write(user: Owner) -> None:
+        for town in ("Lyon", "Oslo"):
+            await enter(world.encrypted().facts, user, [said(lives_in(town))])
+
+    small = [replace(kind, records_at_once=1) for kind in SEALED_KINDS]
+    await asyncio.gather(encrypt_existing_graph(world.graph, world.keys(), small), *map(write, users))
+    await encrypt_existing_graph(world.graph, world.keys(), small)
+    for user in users:
+        facts = await world.encrypted().facts.list_facts(user, which=EVERYTHING, after=None, limit=9)
+        assert {fact.object for fact in facts} == {"Ghent", "Lyon", "Oslo"}
+    assert await labels_with(world.graph, "Ghent") == set()
+
+
+async def test_spec_7_3_the_end_of_a_removal_destroys_the_key_and_what_was_stored_meanwhile(world: World) -> None:
+    first, second = world.encrypted(), world.encrypted()
+    await write_canaries(first)
+    assert await first.content_keys.users(ANN.tenant_id, after=UserId(""), limit=9) == [ANN.user_id]
+    assert await first.content_keys.destroy(ANN) == 1
+    assert await first.content_keys.destroy(ANN) == 0
+    assert await first.facts.list_facts(ANN, which=EVERYTHING, after=None, limit=9) == []
+    assert await first.supersessions.list_page(ANN, state=None, after=None, limit=9) == []
+    assert await first.procedures.list_page(ANN, kind=None, after=None, limit=9) == []
+    assert await first.code.list_repositories(ANN, after=None, limit=9) == []
+    assert (await first.profiles.get(ANN)).preferences == Preferences()
+    fact_id = await write_fact(second)
+    assert (await first.facts.get(ANN, fact_id)).text == f"{CANARY} (text)"
+
+
+async def test_spec_7_3_writers_and_a_destruction_of_the_key_leave_nothing_that_cannot_be_read(world: World) -> None:
+    async def write() -> None:
+        stores = world.encrypted()
+        for _ in range(3):
+            await enter(stores.facts, ANN, [said(lives_in(CANARY))])
+            await stores.supersessions.add(ANN, [assertion(3)], supersession_store.decide, candidates_max=9)
+
+    async def write_code() -> None:
+        for number in range(3):
+            await code_store.write(world.encrypted().code, code_store.packed(f"{number}.py"), owner=ANN)
+
+    async def destroy() -> None:
+        for _ in range(6):
+            await world.encrypted().content_keys.destroy(ANN)
+
+    await asyncio.gather(write(), write(), write_code(), destroy())
+    stores = world.encrypted()
+    facts = await stores.facts.list_facts(ANN, which=EVERYTHING, after=None, limit=99)
+    assert {fact.object for fact in facts} <= {CANARY}
+    await stores.supersessions.list_page(ANN, state=None, after=None, limit=99)
+    for repository in await stores.code.list_repositories(ANN, after=None, limit=9):
+        await stores.code.changed(ANN, repository.repository_id, after_revision=0)
+
+
+async def test_spec_7_3_replicas_that_make_the_key_of_a_user_at_once_make_one(world: World) -> None:
+    async def write(town: str) -> None:
+        stores = world.encrypted()
+        await enter(stores.facts, ANN, [said(lives_in(town))])
+
+    async def state() -> None:
+        await world.encrypted().supersessions.add(ANN, [assertion(1)], supersession_store.decide, candidates_max=9)
+
+    await asyncio.gather(write("Lyon"), state(), write("Oslo"), state())
+    rows = await world.graph.read("MATCH (k:MnemeSemanticDataKey) RETURN count(k) AS count")
+    assert [row["count"] for row in rows] == [1]
+    facts = await world.encrypted().facts.list_facts(ANN, which=EVERYTHING, after=None, limit=9)
+    assert {fact.object for fact in facts} == {"Lyon", "Oslo"}
+
+
+async def test_spec_7_3_rotation_wraps_the_data_keys_anew_and_leaves_the_content(world: World) -> None:
+    users = [Owner(ANN.tenant_id, UserId(f"u{n}")) for n in range(5)]
+    for user in users:
+        await enter(world.encrypted().facts, user, [said(lives_in("Lyon"))])
+    file = world.folder / "encryption-keys"
+    add_key(file)
+    ring = DataKeyRing(FileKeyManagement(file))
+    assert await rewrap_graph(world.graph, ring, DATA_KEYS, limit=2) == 5
+    assert await rewrap_graph(world.graph, ring, DATA_KEYS, limit=2) == 0
+    file.write_text(file.read_text("ascii").splitlines()[-1] + "\n", "ascii")
+    for user in users:
+        facts = await world.encrypted().facts.list_facts(user, which=EVERYTHING, after=None, limit=9)
+        assert [fact.object for fact in facts] == ["Lyon"]
+
+
+async def test_spec_7_3_an_export_is_plain_and_its_import_is_encrypted(world: World) -> None:
+    fact_id = await write_canaries(world.encrypted())
+    records = UserRecords(
+        GraphUserRecords(world.graph, KINDS, SEALED_KINDS, world.keys()),
+        semantic_records(TierEmbedder(HashingEmbedder()), CodeLimits()),
+    )
+    owner = (str(ANN.tenant_id), str(ANN.user_id))
+    page = await records.read(owner, "", limit=100, memories_only=False)
+    assert sum(line.count(CANARY) for line in page.lines) > 10
+    assert not any(SEALED_TEXT in line for line in page.lines)
+    await world.encrypted().content_keys.destroy(ANN)
+    await records.write(owner, page.lines, validate_only=False)
+    assert await labels_with(world.graph, CANARY) == set()
+    assert (await world.encrypted().facts.get(ANN, fact_id)).text == f"{CANARY} (text)"
+    assert (await world.encrypted().profiles.get(ANN)).preferences.language == CANARY
