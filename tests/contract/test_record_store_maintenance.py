@@ -11,8 +11,15 @@ import pytest
 from services.common.copying.administration import open_administration
 from services.common.copying.model import Kind, Record, RecordStore
 from services.common.copying.neo4j import GraphRecords
+from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord, IdempotencyRecords
 from services.common.maintenance import Change
-from services.common.maintenance.copying import GRAPH_CLAIMS, GRAPH_LOG, NUMBERED_BY_TABLE, open_maintenance_records
+from services.common.maintenance.copying import (
+    GRAPH_CLAIMS,
+    GRAPH_LOG,
+    GRAPH_REQUESTS,
+    NUMBERED_BY_TABLE,
+    open_maintenance_records,
+)
 from services.common.maintenance.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jMaintenanceStore
 from services.common.maintenance.neo4j_copy import KINDS
 from services.common.maintenance.postgres import PostgresMaintenanceStore
@@ -152,6 +159,79 @@ async def test_spec_6_9_an_open_run_goes_on_at_its_cursor_in_a_copy_on_the_other
         )
         assert fenced is not None
         assert fenced.run_id == identifier(2)
+
+
+def job_request(n: int) -> Record:
+    return {
+        "tenant_id": f"tenant-{n % 2}",
+        "principal_id": f"agent-{n % 3}",
+        "request_id": f"request {n}",
+        "digest": f"d{n}",
+        "user_id": f"user-{n % 3}",
+        "resource_id": "agentic" if n % 2 else "semantic",
+        "response": None if n % 4 == 0 else f'{{"count": {n}}}',
+        "create_time": _MOMENT + n,
+    }
+
+
+class TestGraphRequests(RecordStoreContract):
+    """Idempotency records of requests to tiers that are in a graph."""
+
+    @pytest.fixture
+    async def subject(self, graph: Graph) -> Subject:
+        records = GraphRecords(graph, KINDS)
+        return Subject(records, named(records, GRAPH_REQUESTS), job_request)
+
+
+class TestTableRequests(RecordStoreContract):
+    """The same records in PostgreSQL, in one table with those of other tiers."""
+
+    @pytest.fixture
+    async def stores(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Sequence[RecordStore]]:
+        async with (
+            fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
+            open_administration([urls.superuser], place="test") as connection,
+        ):
+            yield await open_maintenance_records(connection, None)
+
+    @pytest.fixture
+    def subject(self, stores: Sequence[RecordStore]) -> Subject:
+        return Subject(stores[3], named(stores[3], GRAPH_REQUESTS), job_request)
+
+    async def test_spec_6_9_requests_to_other_tiers_are_copied_with_their_tables(
+        self, stores: Sequence[RecordStore], subject: Subject
+    ) -> None:
+        others = named(stores[0], "maintenance.idempotency_records")
+        for number, tier in enumerate(("episodic", ""), 2):
+            await stores[0].write(others, [{**job_request(number), "resource_id": tier}])
+        await subject.store.write(subject.kind, [job_request(1)])
+        assert [one["resource_id"] for one in await stores[0].read(others, after=None, limit=9)] == ["episodic", ""]
+        assert await subject.store.read(subject.kind, after=None, limit=9) == [job_request(1)]
+
+
+@pytest.mark.parametrize("is_to_graph", [True, False])
+async def test_spec_6_9_a_request_to_a_job_is_repeated_in_a_copy_on_the_other_engine(
+    graph: Graph, postgres_server: EmbeddedPostgres, *, is_to_graph: bool
+) -> None:
+    tenant, now = TenantId("acme"), datetime(2026, 5, 8, tzinfo=UTC)
+    known = IdempotencyRecord(IdempotencyKey("agent", "r1", "d"), UserId("ada"), "agentic", '{"count": 3}', now)
+
+    async def add(records: IdempotencyRecords) -> None:
+        await records.add(known, purge_before=now)
+
+    async with (
+        fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
+        open_administration([urls.superuser], place="test") as connection,
+        await create_pool(urls.app) as pool,
+    ):
+        stores = (PostgresMaintenanceStore(pool), Neo4jMaintenanceStore(graph))
+        copies = ((await open_maintenance_records(connection, None))[3], GraphRecords(graph, KINDS))
+        source, target = (0, 1) if is_to_graph else (1, 0)
+        await stores[source].with_requests(tenant, add)
+        records = await copies[source].read(named(copies[source], GRAPH_REQUESTS), after=None, limit=9)
+        for _ in range(2):
+            await copies[target].write(named(copies[target], GRAPH_REQUESTS), records)
+        assert await stores[target].with_requests(tenant, lambda found: found.find(known.key)) == known
 
 
 def log_entry(n: int) -> Record:

@@ -12,9 +12,10 @@ from services.agentic.model import NoteId, from_microseconds
 from services.agentic.stores.neo4j_rows import list_key
 from services.agentic.stores.postgres import SCHEMA
 from services.common.copying.model import Kind, Record
-from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
-from services.common.copying.postgres_values import moment, vector_values
+from services.common.copying.neo4j import GraphKind, four_byte, vector_from_graph
+from services.common.copying.postgres_values import vector_values
 from services.common.encryption.neo4j_copy import data_keys_kind
+from services.common.idempotency.neo4j_copy import idempotency_kind
 
 _NOTE_KEY: Final = ("tenant_id", "user_id", "note_id")
 
@@ -159,25 +160,7 @@ _PROCESSED: Final = GraphKind(
     """,
 )
 
-_IDEMPOTENCY_READS: Final[dict[str, LiteralString]] = {
-    **_fields("tenant_id", "principal_id", "request_id", "digest", "user_id", "resource_id", "response"),
-    "create_time": micros("n.create_time"),
-}
-_IDEMPOTENCY_RECORDS: Final = GraphKind(
-    kind=_kind("idempotency_records", ("tenant_id", "principal_id", "request_id"), _IDEMPOTENCY_READS),
-    match="(n:NoteIdempotencyRecord)",
-    reads=_IDEMPOTENCY_READS,
-    indexed=3,
-    row=lambda record: {**record, "create_time": moment(record["create_time"])},
-    write="""
-        UNWIND $rows AS row
-        MERGE (n:NoteIdempotencyRecord {
-            tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id
-        })
-        SET n.digest = row.digest, n.user_id = row.user_id, n.resource_id = row.resource_id, n.response = row.response,
-            n.create_time = row.create_time
-    """,
-)
+_IDEMPOTENCY_RECORDS: Final = idempotency_kind(f"{SCHEMA}.idempotency_records", "NoteIdempotencyRecord")
 
 KINDS: Final = (
     data_keys_kind(SCHEMA, "NoteDataKey"),

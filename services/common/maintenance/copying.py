@@ -23,18 +23,23 @@ NUMBERED_BY_TABLE: Final = 1 << 40
 GRAPH_CLAIMS: Final = f"{SCHEMA}.graph_claims"
 """Kind of the claims of those jobs: cursors of open runs, failures in a row, and when a run was last complete."""
 
+GRAPH_REQUESTS: Final = f"{SCHEMA}.graph_idempotency_records"
+"""Kind of the idempotency records of requests to those tiers. Earlier versions did not write down of which tier one is:
+their records stay in the tables, and are not copied from a graph."""
+
 _CLAIMS: Final = f"{SCHEMA}.claims"
+_REQUESTS: Final = f"{SCHEMA}.idempotency_records"
 _HELD: Final[Record] = {"holder": "", "term": 0, "lease_until": 0}
 """What a claim says that nobody holds; terms are of one installation, whose numbers all begin above it."""
 _OF_GRAPH_TIERS: Final = "split_part(job, '.', 1) IN ('semantic', 'agentic')"
+_TO_GRAPH_TIERS: Final = "resource_id IN ('semantic', 'agentic')"
 
 
 async def open_maintenance_records(connection: Connection, graph: Graph | None) -> Sequence[RecordStore]:
     """Claims with their cursors, idempotency records, and the log.
 
-    Claims and the log of jobs whose tier may be in a graph are kinds of their own, which are where the tier is. Nobody
-    holds those claims in a copy: a run that was open goes on with the process that claims it next. Idempotency records
-    in a graph are not copied.
+    What belongs to tiers that may be in a graph are kinds of their own, which are where the tier is. Nobody holds those
+    claims in a copy: a run that was open goes on with the process that claims it next.
 
     Args:
         connection: One that row-level security does not bind.
@@ -43,12 +48,13 @@ async def open_maintenance_records(connection: Connection, graph: Graph | None) 
     Raises:
         CopyError: There is no schema.
     """
-    others = dict.fromkeys(("log", "claims"), f"NOT {_OF_GRAPH_TIERS}")
+    ours = {"log": _OF_GRAPH_TIERS, "claims": _OF_GRAPH_TIERS, "idempotency_records": _TO_GRAPH_TIERS}
+    others = {table: f"NOT {condition}" for table, condition in ours.items()}
     tables = await PostgresRecords.open(connection, schema=SCHEMA, conditions=others)
     if graph is None:
-        conditions = dict.fromkeys(others, _OF_GRAPH_TIERS)
-        of_graph_tiers = await PostgresRecords.open(connection, schema=SCHEMA, conditions=conditions)
-        return [tables, _GraphTierLog(of_graph_tiers), _GraphTierClaims(of_graph_tiers)]
+        of_graph_tiers = await PostgresRecords.open(connection, schema=SCHEMA, conditions=ours)
+        stores = (_GraphTierLog, _GraphTierClaims, _GraphTierRequests)
+        return [tables, *(store(of_graph_tiers) for store in stores)]
     # Imported here: without Neo4j its driver is not loaded.
     from services.common.copying.neo4j import GraphRecords
     from services.common.maintenance.neo4j_copy import KINDS
@@ -120,3 +126,30 @@ class _GraphTierClaims:
     async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
         """See `RecordStore.write`."""
         await self._tables.write(self._claims, [{**record, **_HELD} for record in records])
+
+
+class _GraphTierRequests:
+    """The idempotency records of those tiers, where they are in PostgreSQL."""
+
+    def __init__(self, tables: PostgresRecords) -> None:
+        """Over the tables of the schema, whose idempotency records show these alone."""
+        self._tables = tables
+        self._requests = next(kind for kind in tables.kinds if kind.name == _REQUESTS)
+        self._kind = replace(self._requests, name=GRAPH_REQUESTS)
+
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """The one kind."""
+        return (self._kind,)
+
+    async def count(self, kind: Kind) -> int:  # noqa: ARG002 - there is one
+        """See `RecordStore.count`."""
+        return await self._tables.count(self._requests)
+
+    async def read(self, kind: Kind, *, after: Key | None, limit: int) -> list[Record]:  # noqa: ARG002
+        """See `RecordStore.read`."""
+        return await self._tables.read(self._requests, after=after, limit=limit)
+
+    async def write(self, kind: Kind, records: Sequence[Record]) -> None:  # noqa: ARG002
+        """See `RecordStore.write`."""
+        await self._tables.write(self._requests, records)

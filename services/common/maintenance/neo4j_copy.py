@@ -1,4 +1,4 @@
-"""Claims and the log of maintenance in a graph as records."""
+"""Claims, the log and the idempotency records of maintenance in a graph as records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, Final, LiteralString
 
 from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind
-from services.common.maintenance.copying import GRAPH_CLAIMS, GRAPH_LOG, NUMBERED_BY_TABLE
+from services.common.idempotency.neo4j_copy import idempotency_kind
+from services.common.maintenance.copying import GRAPH_CLAIMS, GRAPH_LOG, GRAPH_REQUESTS, NUMBERED_BY_TABLE
 
 _READS: Final[Mapping[str, LiteralString]] = {
     "tenant_id": "n.tenant_id",
@@ -71,5 +72,9 @@ KINDS: Final = (
             SET n += row, n.holder = '', n.term = 0, n.lease_until = 0, n.locks = 0
         """,
     ),
+    # Those of requests to the tiers that are in the graph; earlier ones do not say of which tier they are.
+    idempotency_kind(
+        GRAPH_REQUESTS, "MaintenanceIdempotencyRecord", condition="n.resource_id IN ['semantic', 'agentic']"
+    ),
 )
-"""Entries and claims."""
+"""Entries, claims, and idempotency records."""

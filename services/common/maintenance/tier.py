@@ -95,6 +95,7 @@ class TierMaintenance:
         self._runner = runner
         self._store = store
         self._jobs = {each.job.name: each for each in sorted(jobs, key=lambda each: each.job.name)}
+        self._tier = next(iter(self._jobs), "").partition(".")[0]
         self._clock = clock
         self._log_time = None if log_days is None else timedelta(days=log_days)
         self._reports = Idempotency(RunReport, retention_seconds=retention_seconds)
@@ -236,8 +237,9 @@ class TierMaintenance:
         user_id: UserId,
     ) -> _T:
         async def run(records: IdempotencyRecords) -> _T:
+            # The tier is written down: a copy of an installation takes the record where the tier's jobs go.
             return await idempotency.run(
-                records, key, work, now=self._clock.now(), user_id=user_id, resource_id=lambda _: ""
+                records, key, work, now=self._clock.now(), user_id=user_id, resource_id=lambda _: self._tier
             )
 
         return await self._store.with_requests(tenant_id, run)

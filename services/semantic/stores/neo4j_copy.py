@@ -11,6 +11,7 @@ from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind, four_byte, micros, vector_from_graph
 from services.common.copying.postgres_values import moment, vector_values
 from services.common.encryption.neo4j_copy import data_keys_kind
+from services.common.idempotency.neo4j_copy import idempotency_kind
 from services.semantic.facts.stores.neo4j_records import graph_vector
 from services.semantic.stores.neo4j_copy_evidence import MERGE_GROUPS, SUPPORTS
 from services.semantic.stores.postgres import SCHEMA
@@ -315,25 +316,7 @@ _INTERACTIONS: Final = GraphKind(
     """,
 )
 
-_IDEMPOTENCY_READS: Final[dict[str, LiteralString]] = {
-    **_fields("tenant_id", "principal_id", "request_id", "digest", "user_id", "resource_id", "response"),
-    "create_time": micros("n.create_time"),
-}
-_IDEMPOTENCY_RECORDS: Final = GraphKind(
-    kind=_kind("idempotency_records", ("tenant_id", "principal_id", "request_id"), _IDEMPOTENCY_READS),
-    match="(n:MnemeSemanticIdempotencyRecord)",
-    reads=_IDEMPOTENCY_READS,
-    indexed=3,
-    row=lambda record: {**record, **_moments(record, "create_time")},
-    write="""
-        UNWIND $rows AS row
-        MERGE (n:MnemeSemanticIdempotencyRecord {
-            tenant_id: row.tenant_id, principal_id: row.principal_id, request_id: row.request_id
-        })
-        SET n.digest = row.digest, n.user_id = row.user_id, n.resource_id = row.resource_id, n.response = row.response,
-            n.create_time = row.create_time
-    """,
-)
+_IDEMPOTENCY_RECORDS: Final = idempotency_kind(f"{SCHEMA}.idempotency_records", "MnemeSemanticIdempotencyRecord")
 
 _CODE: Final = (*_OWNER, "repository_id")
 _CODE_REPOSITORY_READS: Final[dict[str, LiteralString]] = {
