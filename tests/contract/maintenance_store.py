@@ -184,6 +184,15 @@ class MaintenanceStoreContract:
         assert (second.run_id, second.steps, job.looked_at) == (first.run_id, 1, [ADA, BEN])
         assert job.retired == {ADA: {"a1", "a3"}, BEN: {"b1"}}
 
+    async def test_spec_6_9_the_record_of_a_request_names_its_tier(
+        self, store: MaintenanceStore, clock: FakeClock
+    ) -> None:
+        job = shelves()
+        await tier_of(store, job, clock).run(ADA, key("r1"), job.name)
+        record = await store.with_requests(ADA.tenant_id, lambda records: records.find(key("r1")))
+        assert record is not None
+        assert record.resource_id == job.name.partition(".")[0]
+
     async def test_spec_6_9_a_job_whose_time_was_over_goes_on_soon(
         self, store: MaintenanceStore, clock: FakeClock
     ) -> None:
