@@ -94,7 +94,7 @@ async def encrypt_existing_graph(graph: Graph, keys: GraphDataKeys, kinds: Itera
         names = (*sealed.kind.kind.key, *table.columns)
         # JSON is left as text: it is encrypted as one value.
         described = replace(sealed.kind, reads={name: sealed.kind.reads[name] for name in names}, decode={})
-        kind, query, count = described.kind, _replace(described), 0
+        kind, query, count = described.kind, replace_query(described), 0
         records = GraphRecords(graph, [described])
         after: Key | None = None
         while True:
@@ -137,8 +137,11 @@ async def _encrypt(
     return await graph.write(work)
 
 
-def _replace(described: GraphKind) -> LiteralString:
-    """Replaces properties where they are still what was read; what was changed since then is encrypted already."""
+def replace_query(described: GraphKind) -> LiteralString:
+    """Replaces properties where they are still what was read; what was changed since then is encrypted already.
+
+    Tests read its plan.
+    """
     names: Any = described.kind.key
     conditions: list[LiteralString] = [f"n.{name} = row.key.{name}" for name in names]
     where: LiteralString = " AND ".join(conditions)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from services.agentic.stores.neo4j import COMPONENT as AGENTIC_COMPONENT
+from services.agentic.stores.neo4j import GRAPH_MIGRATIONS_FOLDER as AGENTIC_FOLDER
+from services.agentic.stores.neo4j_content import SEALED_KINDS as NOTE_KINDS
 from services.common.encryption.envelope import SEALED_TEXT, DecryptionError
 from services.common.encryption.key_file import FileKeyManagement, add_key
 from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, Neo4jDataKeys, rewrap_graph
-from services.common.encryption.neo4j_content import encrypt_existing_graph
+from services.common.encryption.neo4j_content import SealedKind, encrypt_existing_graph, replace_query
+from services.common.encryption.postgres import Ciphers
 from services.common.encryption.ring import DataKeyRing
-from services.common.neo4j.graph import Graph
+from services.common.neo4j.graph import Graph, GraphTransaction, operators
+from services.common.neo4j.migrations import migrate_graph
 from services.common.owners import Owner, UserId
 from services.common.portability.drivers import GraphUserRecords
 from services.common.portability.records import UserRecords
@@ -155,6 +160,38 @@ async def test_spec_7_3_what_was_stored_before_is_encrypted_afterwards(world: Wo
     assert fact.text == f"{CANARY} (text)"
     assert [version.text for version in fact.versions] == [f"{CANARY} (version)"]
     assert (await world.encrypted().profiles.get(ANN)).statistics.topics == ((CANARY, 1),)
+
+
+class FailingKeys(Neo4jDataKeys):
+    """Keys of a service that ends after some transactions."""
+
+    def __init__(self, world: World, left: int) -> None:
+        super().__init__(key_ring(world.folder), DATA_KEYS)
+        self.left = left
+
+    async def for_writing(self, transaction: GraphTransaction, tenant_id: str, user_ids: Iterable[str]) -> Ciphers:
+        if self.left == 0:
+            raise RuntimeError("killed")
+        self.left -= 1
+        return await super().for_writing(transaction, tenant_id, user_ids)
+
+
+async def test_spec_7_3_an_interrupted_encryption_goes_on_when_it_is_repeated(world: World) -> None:
+    users = [Owner(ANN.tenant_id, UserId(f"u{n}")) for n in range(5)]
+    for user in users:
+        await enter(world.plain().facts, user, [said(lives_in("Ghent"))])
+    with pytest.raises(RuntimeError, match="killed"):
+        await encrypt_existing_graph(world.graph, FailingKeys(world, 3), SEALED_KINDS)
+    counts = await encrypt_existing_graph(world.graph, world.keys(), SEALED_KINDS)
+    assert (counts["semantic.facts"], counts["semantic.fact_statements"]) == (2, 5)
+    assert await labels_with(world.graph, "Ghent") == set()
+
+
+@pytest.mark.parametrize("sealed", [*SEALED_KINDS, *NOTE_KINDS], ids=lambda sealed: sealed.kind.kind.name)
+async def test_what_is_encrypted_afterwards_is_found_by_an_index(world: World, sealed: SealedKind) -> None:
+    await migrate_graph(world.graph, component=AGENTIC_COMPONENT, folder=AGENTIC_FOLDER)
+    plan = operators(await world.graph.explain(replace_query(sealed.kind)))
+    assert not [operator for operator in plan if "Scan" in operator]
 
 
 async def test_spec_7_3_what_changes_while_it_is_encrypted_is_not_lost(world: World) -> None:
