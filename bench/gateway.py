@@ -51,6 +51,7 @@ class Gateway:
 
     def __init__(self, channel: Channel) -> None:
         """Use an open channel."""
+        self.channel = channel.channel
         self.memory = memory_pb2_grpc.MemoryServiceStub(channel.channel)
         self.conversations = conversations_pb2_grpc.ConversationServiceStub(channel.channel)
         self.sessions = session_pb2_grpc.SessionServiceStub(channel.channel)

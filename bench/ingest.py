@@ -27,6 +27,8 @@ class Ingested:
     """What became of a conversation."""
 
     user_id: str
+    name: str = ""
+    """The conversation's."""
     turn_ids: dict[str, str] = field(default_factory=dict)
     """Interaction id -> turn id."""
     tokens: list[str] = field(default_factory=list)
@@ -50,7 +52,7 @@ async def ingest(gateway: Gateway, conversation: LocomoConversation, *, user_id:
     Returns:
         The mapping, known from the ids that Remember answers, never from texts.
     """
-    ingested = Ingested(user_id)
+    ingested = Ingested(user_id, conversation.name)
     for session in conversation.sessions:
         turns = [turn for turn in session.turns if _has_content(turn, ingested)]
         for part, chunk in enumerate(_chunks(turns)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +12,9 @@ import numpy as np
 
 RECALL_DEPTHS: Final = (1, 5, 10, 25, 50)
 _ALL_DEPTH: Final = 10
+_WORD: Final = re.compile(r"\w+")
+_WORD_CHARS_MIN: Final = 4
+"""Shorter ones are mostly in every text."""
 _RESAMPLES: Final = 5_000
 _SEED: Final = 20_240_229
 
@@ -55,6 +59,19 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
     """1 / rank of the first gold id; 0 when none was returned."""
     wanted = set(gold)
     return next((1.0 / rank for rank, item in enumerate(ranked, start=1) if item in wanted), 0.0)
+
+
+def words_held(said: str, lines: Iterable[str]) -> float:
+    """Share of the different words of a turn that one line of a context holds, of the line that holds most.
+
+    A line that stands for many turns holds little of each; which turns it names says nothing of that.
+    """
+    words = _words(said)
+    return max((len(words & _words(line)) / len(words) for line in lines), default=0.0) if words else 1.0
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.casefold()) if len(word) >= _WORD_CHARS_MIN}
 
 
 def ranking_scores(ranked: Sequence[str], gold: Collection[str], *, limit: int) -> dict[str, float]:

@@ -39,6 +39,7 @@ from bench.common import (
 from bench.gateway import Gateway, retried
 from bench.ingest import CONTENT_CHARS_MAX, Ingested, ingest
 from bench.locomo import LocomoConversation, LocomoQuestion, load_conversations
+from bench.maintained import Maintained, maintain
 from bench.measures import (
     ScoredQuestion,
     by_category,
@@ -46,6 +47,7 @@ from bench.measures import (
     ranking_scores,
     recall_at,
     summarise,
+    words_held,
 )
 from bench.multiply import copy_store
 from bench.production import EngineChoice, add_engine_options, engine_choice, host_settings, running_engines
@@ -72,6 +74,7 @@ class Options:
     engines: str
     processes: bool
     beside: Path | None
+    jobs: list[str]
 
 
 @dataclass(slots=True)
@@ -88,6 +91,7 @@ class Outcome:
     index_seconds: float = 0.0
     degraded_answers: int = 0
     dead_deliveries: int = 0
+    maintained: Maintained | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -124,6 +128,9 @@ async def _measure(options: Options, conversations: Sequence[LocomoConversation]
         async with _gateway(options, data_dir) as (gateway, target):
             outcome.driver, outcome.start_seconds = target.driver, target.start_seconds
             ingested = await _ingest_all(gateway, conversations, run_id, outcome, progress)
+            if options.jobs:
+                users = [result.user_id for result in ingested.values()]
+                outcome.maintained = await maintain(gateway, users, options.jobs)
             questions = progress.add_task("questions", total=sum(len(c.questions) for c in conversations))
             if options.held_out is None:
                 for conversation in conversations:
@@ -145,8 +152,9 @@ async def _ask_all(
     options: Options,
     outcome: Outcome,
 ) -> None:
+    texts = {turn.turn_id: f"{turn.text} {turn.caption}" for s in conversation.sessions for turn in s.turns}
     for question in conversation.questions:
-        await _ask(gateway, ingested[conversation.name], conversation, question, options, outcome)
+        await _ask(gateway, ingested[conversation.name], texts, question, options, outcome)
 
 
 def _held_out_rankers(folder: Path, name: str) -> dict[str, str]:
@@ -217,7 +225,7 @@ async def _ingest_all(
 async def _ask(
     gateway: Gateway,
     ingested: Ingested,
-    conversation: LocomoConversation,
+    texts: Mapping[str, str],
     question: LocomoQuestion,
     options: Options,
     outcome: Outcome,
@@ -233,14 +241,16 @@ async def _ask(
         outcome.recall_seconds.append(time.perf_counter() - started)
         outcome.degraded_answers += response.degraded
         ranked = _turn_ids([memory.memory_id for memory in response.memories], ingested)
-    outcome.ranked_lines.append({"conversation": conversation.name, "question": question.index, "ranked": ranked})
+    outcome.ranked_lines.append({"conversation": ingested.name, "question": question.index, "ranked": ranked})
     if not question.gold:
         return
     scores = ranking_scores(ranked, question.gold, limit=options.limit)
     for budget in _TOKEN_BUDGETS:
-        shown = await _context_turns(gateway, ingested, text, budget, options, outcome) if text.strip() else []
-        scores[f"context@{budget}"] = recall_at(shown, question.gold, len(shown))
-    outcome.scored.append(ScoredQuestion(conversation.name, question.category, scores))
+        shown = await _context_turns(gateway, ingested, text, budget, options, outcome) if text.strip() else {}
+        scores[f"context@{budget}"] = recall_at(list(shown), question.gold, len(shown))
+        held = [words_held(texts[turn_id], shown.get(turn_id, ())) for turn_id in sorted(question.gold)]
+        scores[f"words@{budget}"] = sum(held) / len(held)
+    outcome.scored.append(ScoredQuestion(ingested.name, question.category, scores))
 
 
 def _scoring(options: Options) -> recall_pb2.Scoring | None:
@@ -249,7 +259,8 @@ def _scoring(options: Options) -> recall_pb2.Scoring | None:
 
 async def _context_turns(
     gateway: Gateway, ingested: Ingested, query: str, budget: int, options: Options, outcome: Outcome
-) -> list[str]:
+) -> dict[str, list[str]]:
+    """The lines of a context that come from a turn, by turn."""
     request = context_pb2.BuildContextRequest(
         user_id=ingested.user_id, query=query, token_budget=budget, scoring=_scoring(options)
     )
@@ -257,8 +268,11 @@ async def _context_turns(
     response = await retried(lambda: gateway.build_context(request))
     outcome.context_seconds.append(time.perf_counter() - started)
     outcome.degraded_answers += response.degraded
-    items = (item for section in response.sections for item in section.items)
-    return _turn_ids([identifier for item in items for identifier in item.interaction_ids], ingested)
+    lines: dict[str, list[str]] = {}
+    for item in (item for section in response.sections for item in section.items):
+        for turn_id in _turn_ids(item.interaction_ids, ingested):
+            lines.setdefault(turn_id, []).append(item.text)
+    return lines
 
 
 def _turn_ids(interaction_ids: Iterable[str], ingested: Ingested) -> list[str]:
@@ -293,6 +307,7 @@ def _report(options: Options, conversations: Sequence[LocomoConversation], outco
         "profile": options.profile or "default",
         "held_out": options.held_out is not None,
         "beside": options.beside is not None,
+        "maintained_by": options.jobs,
         "token_budgets": list(_TOKEN_BUDGETS),
     }
     return report_head("recall", driver=outcome.driver, settings=settings) | {
@@ -305,6 +320,7 @@ def _report(options: Options, conversations: Sequence[LocomoConversation], outco
         "per_conversation": {name: summarise(group) for name, group in by_conversation(outcome.scored).items()},
         "degraded_answers": outcome.degraded_answers,
         "dead_deliveries": outcome.dead_deliveries,
+        "maintenance": outcome.maintained,
         "timing": {
             "start_seconds": outcome.start_seconds,
             "acknowledge_seconds": round(outcome.acknowledge_seconds, 3),
@@ -341,6 +357,8 @@ def _print(outcome: Outcome) -> None:
         f"acknowledged in {outcome.acknowledge_seconds:.1f} s, indexed in {outcome.index_seconds:.1f} s; "
         f"Recall p50 {recall.p50:.1f} ms, p95 {recall.p95:.1f} ms; BuildContext p50 {context.p50:.1f} ms"
     )
+    if (did := outcome.maintained) is not None:
+        print(f"maintenance: {did.changes} in {did.seconds:.1f} s; {did.before} became {did.after}")
     if outcome.degraded_answers or outcome.dead_deliveries:
         print(f"WARNING: {outcome.degraded_answers} degraded answers, {outcome.dead_deliveries} dead letters")
     for note in outcome.notes:
@@ -362,6 +380,10 @@ def _options(arguments: Sequence[str] | None) -> Options:
         type=Path,
         help="data folder of a stopped stack: the conversations are remembered in a copy of it, beside what it holds",
     )
+    parser.add_argument(
+        "--maintain", dest="jobs", metavar="JOB", action="append", default=[],
+        help="run this job for every user, until it finds nothing to do, before the questions; several in this order",
+    )  # fmt: skip
     add_engine_options(parser)
     options = Options(**vars(parser.parse_args(arguments)))
     if not 1 <= options.limit <= _LIMIT_MAX:

@@ -10,6 +10,7 @@ from bench.measures import (
     recall_at,
     reciprocal_rank,
     summarise,
+    words_held,
 )
 
 
@@ -43,6 +44,13 @@ def test_depths_beyond_the_limit_are_not_reported() -> None:
         "mrr",
     ]
     assert list(ranking_scores(["a"], {"a"}, limit=5)) == ["recall@1", "recall@5", "mrr"]
+
+
+def test_words_are_those_of_the_line_that_holds_most() -> None:
+    said = "My sister moved to Lisbon, and my sister sings."
+    assert words_held(said, ["Ann: my SISTER moved to Lisbon.", "sings"]) == pytest.approx(3 / 4)
+    assert words_held(said, []) == 0.0
+    assert words_held("Oh no!", []) == 1.0
 
 
 def _questions() -> list[ScoredQuestion]:
