@@ -92,6 +92,7 @@ TREATMENTS: Final = {
     "semantic.schema_migrations": Treatment.KEPT,
     "agentic.notes": Treatment.COPIED,
     "agentic.note_vectors": Treatment.COPIED,
+    "agentic.caption_vectors": Treatment.EMPTY,
     "agentic.link_ends": Treatment.COPIED,
     "agentic.note_pairs": Treatment.KEPT,
     "agentic.processed_interactions": Treatment.COPIED,

@@ -135,7 +135,9 @@ async def open_agentic(
     leader = Leader(election or AdvisoryLockElection(pool, "agentic"), maintenance.next_term)
     opened = open_agentic_on(store, resources, chosen, maintenance=maintenance, leader=leader)
     async with contextlib.aclosing(store), opened as tier:
-        records = agentic_records(TierEmbedder(resources.embedder), tier.recorder.flush)
+        records = agentic_records(
+            TierEmbedder(resources.embedder), tier.recorder.flush, captions_max=chosen.captions_embedded_max
+        )
         binding = user_records_binding(agentic_user_records(pool, keys), records)
         yield replace(tier, bindings=needing(readiness_check(pool), (*tier.bindings, binding)))
 
@@ -154,7 +156,9 @@ async def open_agentic_graph(
         from services.agentic.stores.neo4j_content import SEALED_KINDS
         from services.agentic.stores.neo4j_copy import KINDS
 
-        records = agentic_records(TierEmbedder(resources.embedder), tier.recorder.flush)
+        records = agentic_records(
+            TierEmbedder(resources.embedder), tier.recorder.flush, captions_max=chosen.captions_embedded_max
+        )
         binding = user_records_binding(GraphUserRecords(graph, KINDS, SEALED_KINDS, keys), records)
         yield replace(tier, bindings=needing(graph.server_version, (*tier.bindings, binding)))
 
@@ -189,7 +193,7 @@ async def open_agentic_on(
         feedback = NoteFeedback(store, clock=clock, settings=chosen)
         uses = NoteUses(store, clock=clock, settings=chosen)
         decay = Decay(clock, chosen.pruning.scale_days)
-        former_store = NoteVectors(store)
+        former_store = NoteVectors(store, captions_max=chosen.captions_embedded_max)
         former = FormerVectors(former_store, embedder.model_id, chosen.model_change)
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
         tokens = PageTokens(resources.secret)

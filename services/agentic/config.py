@@ -265,6 +265,8 @@ class AgenticSettings:
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     model_change: ModelChangeSettings = field(default_factory=ModelChangeSettings)
     insights: InsightSettings = field(default_factory=InsightSettings)
+    captions_embedded_max: CountOrNone = 4
+    """First captions of a note's attachments that get a vector of their own, beside the note's; 0: none."""
     cached_notes_min: Count = 1_500
     """Notes of a user, where notes are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
     graph_search_candidates: Count = 1_000

@@ -177,7 +177,7 @@ def write_hits(
 ) -> int:
     """Write the best hits into a response, in order, as many as fit; returns how many did not."""
     for hit in hits:
-        message = messages.add(score=hit.score, similarity=hit.similarity)
+        message = messages.add(score=hit.score, similarity=hit.similarity, matched_attachment=hit.place)
         _write_note(message.note, hit.note, decay)
         for note_id, strength in hit.path:
             message.path.add(note_id=note_id, strength=strength)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from services.agentic.model import Note, NoteId
+from services.agentic.model import CaptionVector, Note, NoteId
 from services.agentic.store import NoteStore, NoteWriter
 from services.common.embedding.vectors import Matrix
 from services.common.model_change import EmbeddedText
@@ -14,9 +14,10 @@ from services.common.owners import Owner
 class NoteVectors:
     """Implements `FormerVectorStore` on a store of notes; see there for what each method guarantees."""
 
-    def __init__(self, store: NoteStore) -> None:
-        """Read and write notes in `store`."""
+    def __init__(self, store: NoteStore, *, captions_max: int) -> None:
+        """Read and write notes in `store`, with vectors of so many captions each."""
         self._store = store
+        self._captions_max = captions_max
 
     async def owners(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
         """See `FormerVectorStore.owners`."""
@@ -31,27 +32,49 @@ class NoteVectors:
         return await self._store.notes_of_other_models(owner, model, before=NoteId(before), limit=limit)
 
     async def texts(self, owner: Owner, row_ids: Sequence[str]) -> Sequence[EmbeddedText]:
-        """See `FormerVectorStore.texts`. The text itself is the version: a note has no number of its state."""
+        """See `FormerVectorStore.texts`. Behind each note's own text come its captions, under the same id.
+
+        The texts themselves are the version: a note has no number of its state.
+        """
 
         async def read(writer: NoteWriter) -> Mapping[NoteId, Note]:
             return await writer.get_notes([NoteId(row_id) for row_id in row_ids])
 
         found = await self._store.write(owner, read)
-        return [EmbeddedText(note.note_id, note.embedded_text, note.embedded_text) for note in found.values()]
+        return [
+            EmbeddedText(note.note_id, self._version(note), text)
+            for note in found.values()
+            for text in (note.embedded_text, *(caption for _, caption in note.captions(self._captions_max)))
+        ]
 
     async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:
         """See `FormerVectorStore.replace`."""
+        numbers: dict[NoteId, list[int]] = {}
+        for number, each in enumerate(texts):
+            numbers.setdefault(NoteId(each.row_id), []).append(number)
 
         async def work(writer: NoteWriter) -> set[str]:
-            now = await writer.get_notes([NoteId(each.row_id) for each in texts])
+            now = await writer.get_notes(list(numbers))
             kept = [
-                number
-                for number, each in enumerate(texts)
-                if (note := now.get(NoteId(each.row_id))) is not None and note.embedded_text == each.version
+                note
+                for note_id, (own, *_) in numbers.items()
+                if (note := now.get(note_id)) is not None and self._version(note) == texts[own].version
             ]
+            note_ids = [note.note_id for note in kept]
             if kept:
-                note_ids = [NoteId(texts[number].row_id) for number in kept]
-                await writer.replace_vectors(note_ids, vectors[kept], model=model)
-            return {texts[number].row_id for number in kept}
+                own_vectors = vectors[[numbers[note_id][0] for note_id in note_ids]]
+                await writer.replace_vectors(note_ids, own_vectors, model=model)
+                captions = [
+                    CaptionVector(note.note_id, place, vectors[number])
+                    for note in kept
+                    for (place, _), number in zip(
+                        note.captions(self._captions_max), numbers[note.note_id][1:], strict=True
+                    )
+                ]
+                await writer.put_captions(note_ids, captions, model=model)
+            return set(note_ids)
 
         return await self._store.write(owner, work)
+
+    def _version(self, note: Note) -> str:
+        return repr((note.embedded_text, note.captions(self._captions_max)))

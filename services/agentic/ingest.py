@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from services.agentic.config import AgenticSettings
+from services.agentic.embedded import EmbeddedNotes, embed_notes
 from services.agentic.generation.port import AskedQuestion, GenerationItem, NoteGenerator
 from services.agentic.generation.rules import asked_question, speaker_name
 from services.agentic.links import add_linked_notes
 from services.agentic.model import GenerationResult, Note, NoteDraft, NoteId
 from services.agentic.store import NoteStore, NoteWriter, ProcessedTurn, TurnKey
 from services.common.clock import Clock
-from services.common.embedding.vectors import Matrix
 from services.common.ids import IdSource
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
@@ -72,13 +72,13 @@ class NoteIngest:
                 fresh[user_id] = left
         # Both models see all users at once, and before a lock is taken: it is not held while they run.
         prepared = await self._prepare(tenant_id, fresh)
-        vectors = await self._embedder.embed(
-            [n.embedded_text for of_user in prepared for p in of_user for n in p.notes]
-        )
+        notes = [n for of_user in prepared for p in of_user for n in p.notes]
+        embedded = await embed_notes(self._embedder, notes, captions_max=self._settings.captions_embedded_max)
         begin = 0
         for user_id, of_user in zip(fresh, prepared, strict=True):
             end = begin + sum(len(p.notes) for p in of_user)
-            stored = await self._store_of_user(Owner(tenant_id, user_id), of_user, vectors[begin:end])
+            of_notes = replace(embedded, vectors=embedded.vectors[begin:end])
+            stored = await self._store_of_user(Owner(tenant_id, user_id), of_user, of_notes)
             results.update({(user_id, interaction_id): result for interaction_id, result in stored.items()})
             begin = end
         return [results[source.user_id, source.interaction_id] for source in sources]
@@ -109,11 +109,11 @@ class NoteIngest:
         ]
 
     async def _store_of_user(
-        self, owner: Owner, prepared: Sequence[_Prepared], vectors: Matrix
+        self, owner: Owner, prepared: Sequence[_Prepared], embedded: EmbeddedNotes
     ) -> Mapping[InteractionId, GenerationResult]:
         async def work(writer: NoteWriter) -> Mapping[InteractionId, GenerationResult]:
             processed = await writer.processed([p.interaction_id for p in prepared])
-            return {**processed, **await self._store_prepared(writer, prepared, vectors, processed)}
+            return {**processed, **await self._store_prepared(writer, prepared, embedded, processed)}
 
         return await self._store.write(owner, work)
 
@@ -142,7 +142,7 @@ class NoteIngest:
         self,
         writer: NoteWriter,
         prepared: Sequence[_Prepared],
-        vectors: Matrix,
+        embedded: EmbeddedNotes,
         processed: Mapping[InteractionId, GenerationResult],
     ) -> Mapping[InteractionId, GenerationResult]:
         fresh = [p.interaction_id not in processed for p in prepared]
@@ -150,7 +150,8 @@ class NoteIngest:
         chosen = [p for p, is_fresh in zip(prepared, fresh, strict=True) if is_fresh]
         notes = [note for p in chosen for note in p.notes]
         if notes:
-            await add_linked_notes(writer, notes, vectors[keep], model=self._embedder.model_id, settings=self._settings)
+            kept = replace(embedded, vectors=embedded.vectors[keep])
+            await add_linked_notes(writer, notes, kept, model=self._embedder.model_id, settings=self._settings)
         await writer.add_processed([p.turn for p in chosen])
         return {p.interaction_id: p.turn.result for p in chosen}
 

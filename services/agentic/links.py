@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from services.agentic import linking
 from services.agentic.config import AgenticSettings
+from services.agentic.embedded import EmbeddedNotes, captions_of
 from services.agentic.model import Link, LinkKey, LinkOrigin, LinkType, Note, NoteId
 from services.agentic.store import LinkPosition, NeighbourQuery, NoteStore, NoteWriter, RemovedCounts, TurnKey
 from services.common.clock import Clock
-from services.common.embedding.vectors import Matrix
 from services.common.errors import Conflict, NotFound
 from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.owners import Owner
@@ -165,7 +165,7 @@ def link_not_found(key: LinkKey) -> NotFound:
 
 
 async def add_linked_notes(
-    writer: NoteWriter, notes: Sequence[Note], vectors: Matrix, *, model: str, settings: AgenticSettings
+    writer: NoteWriter, notes: Sequence[Note], embedded: EmbeddedNotes, *, model: str, settings: AgenticSettings
 ) -> list[Link]:
     """Store new notes with links to their nearest neighbours; returns the links, strongest first.
 
@@ -174,11 +174,11 @@ async def add_linked_notes(
     Args:
         writer: Of the notes' user.
         notes: At least one, in the order of their interactions.
-        vectors: Their vectors of length 1, `[notes, dimension]`.
+        embedded: Their vectors; captions of other notes may be among them.
         model: Id of the vectors' model.
         settings: Rules of linking.
     """
-    rules = settings.linking
+    rules, vectors = settings.linking, embedded.vectors
     query = NeighbourQuery(model, rules.links_per_note_max, rules.similarity_min, rules.candidates_max)
     stored = await writer.neighbours(vectors, [note.scope for note in notes], query)
     places = [TurnKey(note.conversation_id, note.position) for note in notes if note.conversation_id]
@@ -200,25 +200,28 @@ async def add_linked_notes(
 
     decided = await asyncio.to_thread(decide)
     await writer.add_notes(notes, vectors, model=model)
+    if captions := captions_of(notes, embedded.captions):
+        await writer.put_captions([note.note_id for note in notes], captions, model=model)
     return linking.in_order(await writer.put_links(decided))
 
 
 async def relink_notes(
-    writer: NoteWriter, notes: Sequence[Note], vectors: Matrix, *, model: str, settings: AgenticSettings
+    writer: NoteWriter, notes: Sequence[Note], embedded: EmbeddedNotes, *, model: str, settings: AgenticSettings
 ) -> list[Link]:
     """Give stored notes whose text has changed new vectors, and new links of origin SIMILARITY; returns the links.
 
     Args:
         writer: Of the notes' user; the notes are updated already.
         notes: At least one.
-        vectors: Their new vectors of length 1, `[notes, dimension]`.
+        embedded: Their new vectors.
         model: Id of the vectors' model.
         settings: Rules of linking.
     """
-    rules = settings.linking
+    rules, vectors = settings.linking, embedded.vectors
     ids = [note.note_id for note in notes]
     await writer.delete_similarity_links(ids)
     await writer.replace_vectors(ids, vectors, model=model)
+    await writer.put_captions(ids, captions_of(notes, embedded.captions), model=model)
     # One more, as each note is its own nearest neighbour.
     query = NeighbourQuery(model, rules.links_per_note_max + 1, rules.similarity_min, rules.candidates_max)
     stored = await writer.neighbours(vectors, [note.scope for note in notes], query)

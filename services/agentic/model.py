@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Final, NamedTuple, NewType
 
+from services.common.embedding.vectors import Vector
 from services.common.owners import InteractionId, UserId
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.turns import Attachment, searchable_text
@@ -104,6 +105,11 @@ class Note:
         """
         return searchable_text(self.spoken or self.content, self.attachments)
 
+    def captions(self, count_max: int) -> tuple[tuple[int, str], ...]:
+        """The first captions of its attachments, each with the place of its attachment."""
+        found = [(place, each.caption) for place, each in enumerate(self.attachments) if each.caption.strip()]
+        return tuple(found[:count_max])
+
     @property
     def etag(self) -> str:
         """A digest of all that callers see of it but its accesses."""
@@ -121,6 +127,14 @@ class Note:
             whole_microseconds(self.update_time),
             self.feedback,
         )
+
+
+class CaptionVector(NamedTuple):
+    """The vector of one attachment's caption."""
+
+    note_id: NoteId
+    place: int  # of the attachment among the note's, from 0
+    vector: Vector  # of length 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +211,9 @@ class ScoredNote:
 
     note: Note  # without speaker, place in a conversation and spoken words: linking alone reads these
     score: float  # the larger of its own similarity and the score of the best path to it
-    similarity: float  # cosine to the query, in [-1, 1]
+    similarity: float  # the best cosine to the query of its vector and those of its captions, in [-1, 1]
     path: tuple[WalkedLink, ...] = ()  # from a note found by similarity to this one; empty: its own similarity counts
+    place: int | None = None  # of the attachment whose caption is what is similar, among the note's; None: the note is
 
     @property
     def hops(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from services.agentic.model import NoteStatus
@@ -10,6 +10,7 @@ from services.agentic.stores.postgres import SCHEMA
 from services.agentic.stores.postgres_sealing import NOTES, PROCESSED
 from services.common.copying.model import Record
 from services.common.copying.postgres_values import vector_bytes
+from services.common.embedding.vectors import Vector
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.portability.drivers import PostgresUserRecords
 from services.common.portability.records import Shape, TierRecords, Written
@@ -19,6 +20,8 @@ from services.common.turns import Attachment, searchable_text
 
 _NOTES: Final = f"{SCHEMA}.notes"
 _VECTORS: Final = f"{SCHEMA}.note_vectors"
+_CAPTION_VECTORS: Final = f"{SCHEMA}.caption_vectors"
+_CAPTION: Final = 2  # among the parts of an attachment in a record
 
 
 def agentic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> PostgresUserRecords:
@@ -26,29 +29,43 @@ def agentic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> PostgresU
     return PostgresUserRecords(pool, SCHEMA, keys=keys, sealed=[NOTES, PROCESSED])
 
 
-def agentic_records(embedder: TierEmbedder, settle: Callable[[], Awaitable[None]] | None = None) -> TierRecords:
+def agentic_records(
+    embedder: TierEmbedder, settle: Callable[[], Awaitable[None]] | None = None, *, captions_max: int
+) -> TierRecords:
     """What of the tier is exported, after `settle` has written access statistics.
 
-    Notes are embedded anew when they are imported.
+    Notes are embedded anew when they are imported, and the first `captions_max` captions of each.
     """
 
     async def restored(kind: str, records: list[Record]) -> Written:
         if kind != _NOTES:
             return {kind: records}
-        vectors = await embedder.embed([_embedded_text(record) for record in records])
-        computed = [
-            {
+        captions = [
+            (record, place, parts[_CAPTION]) for record in records for place, parts in _captioned(record)[:captions_max]
+        ]
+        texts = [*map(_embedded_text, records), *(caption for _, _, caption in captions)]
+        vectors = await embedder.embed(texts)
+
+        def computed(record: Record, vector: Vector) -> Record:
+            return {
                 **{name: record[name] for name in ("tenant_id", "user_id", "note_id", "scope_key")},
                 "model": embedder.model_id,
                 "is_active": record["status"] == NoteStatus.ACTIVE,
                 "embedding": vector_bytes(vector),
             }
-            for record, vector in zip(records, vectors, strict=True)
-        ]
-        return {kind: records, _VECTORS: computed}
+
+        of_notes, of_captions = vectors[: len(records)], vectors[len(records) :]
+        return {
+            kind: records,
+            _VECTORS: [computed(record, vector) for record, vector in zip(records, of_notes, strict=True)],
+            _CAPTION_VECTORS: [
+                {**computed(record, vector), "place": place}
+                for (record, place, _), vector in zip(captions, of_captions, strict=True)
+            ],
+        }
 
     return TierRecords(
-        hidden=frozenset({f"{SCHEMA}.idempotency_records", f"{SCHEMA}.data_keys", _VECTORS}),
+        hidden=frozenset({f"{SCHEMA}.idempotency_records", f"{SCHEMA}.data_keys", _VECTORS, _CAPTION_VECTORS}),
         shapes={
             f"{SCHEMA}.processed_interactions": Shape(is_memory=False),
             f"{SCHEMA}.note_pairs": Shape(is_memory=False),
@@ -62,3 +79,8 @@ def _embedded_text(record: Record) -> str:
     """As `Note.embedded_text`."""
     attachments = tuple(Attachment(*parts) for parts in record["attachments"])
     return searchable_text(record["spoken"] or record["content"], attachments)
+
+
+def _captioned(record: Record) -> list[tuple[int, Sequence[str]]]:
+    """The attachments with a caption and their places, as `Note.captions`."""
+    return [(place, parts) for place, parts in enumerate(record["attachments"]) if parts[_CAPTION].strip()]

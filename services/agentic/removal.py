@@ -9,6 +9,7 @@ from typing import Final
 
 from services.agentic.config import AgenticSettings
 from services.agentic.dissolving import delete_with_derived, made_of
+from services.agentic.embedded import embed_notes
 from services.agentic.links import relink_notes
 from services.agentic.model import Note
 from services.agentic.service import keywords_of
@@ -70,8 +71,8 @@ class NoteRemoval:
         found = await self._store.write(owner, lambda writer: writer.notes_of_sources(interaction_ids))
         # The model runs before the lock is taken, so that it does not hold up the user's other writes.
         own = [note for note in found if not note.source_note_ids]  # what maintenance made goes as a whole
-        texts = [note.embedded_text for note in _reworded(own, self._remaining(own, gone, now))]
-        vectors = await self._embedder.embed(texts)
+        expected = _reworded(own, self._remaining(own, gone, now))
+        embedded = await embed_notes(self._embedder, expected, captions_max=self._settings.captions_embedded_max)
 
         async def work(writer: NoteWriter) -> SourceRemoval:
             notes = await writer.notes_of_sources(interaction_ids)
@@ -80,7 +81,7 @@ class NoteRemoval:
             notes = [note for note in notes if note.note_id not in made]
             remaining = self._remaining(notes, gone, now)
             reworded = _reworded(notes, remaining)
-            if [note.embedded_text for note in reworded] != texts:
+            if _texts(reworded) != _texts(expected):
                 raise Conflict("notes were changed at the same time")
             kept = {note.note_id for note in remaining}
             lost = [*made, *(note.note_id for note in notes if note.note_id not in kept)]
@@ -88,7 +89,7 @@ class NoteRemoval:
             await writer.update_notes(remaining)
             if reworded:
                 model = self._embedder.model_id
-                await relink_notes(writer, reworded, vectors, model=model, settings=self._settings)
+                await relink_notes(writer, reworded, embedded, model=model, settings=self._settings)
             await writer.idempotency().erase(owner.user_id, sorted(kept))
             await writer.block(interaction_ids)
             return SourceRemoval(removed, len(remaining))
@@ -152,3 +153,8 @@ def _reworded(notes: Sequence[Note], remaining: Sequence[Note]) -> list[Note]:
     """Those of the remaining notes whose text is another than before."""
     before = {note.note_id: note.embedded_text for note in notes}
     return [note for note in remaining if note.embedded_text != before[note.note_id]]
+
+
+def _texts(notes: Sequence[Note]) -> list[tuple[object, ...]]:
+    """What the vectors of notes are made from."""
+    return [(note.note_id, note.embedded_text, note.attachments) for note in notes]

@@ -9,6 +9,7 @@ from datetime import datetime
 from services.agentic.access import AccessRecorder
 from services.agentic.config import AgenticSettings
 from services.agentic.dissolving import delete_with_derived, dissolve
+from services.agentic.embedded import EmbeddedNotes, embed_notes
 from services.agentic.generation.words import keywords
 from services.agentic.links import add_linked_notes, relink_notes
 from services.agentic.model import Link, Note, NoteId, NoteKind, NoteStatus, ScoredNote, WrittenNote
@@ -180,11 +181,11 @@ class NoteService:
             derived_from=command.derived_from,
             scope=command.scope,
         )
-        vectors = await self._embedder.embed([note.embedded_text])
+        embedded = await self._embed(note)
 
         async def create(writer: NoteWriter) -> WrittenNote:
             model = self._embedder.model_id
-            links = await add_linked_notes(writer, [note], vectors, model=model, settings=self._settings)
+            links = await add_linked_notes(writer, [note], embedded, model=model, settings=self._settings)
             return WrittenNote(note, tuple(links))
 
         return await self._write_once(command, create)
@@ -214,22 +215,22 @@ class NoteService:
         """
         before = (await self._store.get(command.owner, command.note_id, links_max=0)).note
         # The model runs before the lock is taken, so that it does not hold up the user's other writes.
-        text = self._changed(before, command.changes).embedded_text
-        vectors = await self._embedder.embed([text]) if text != before.embedded_text else None
+        expected = self._changed(before, command.changes)
+        embedded = await self._embed(expected) if self._texts(expected) != self._texts(before) else None
 
         async def update(writer: NoteWriter) -> WrittenNote:
             current = await _get_for_change(writer, command)
             note = self._changed(current, command.changes)
-            is_text_changed = note.embedded_text != current.embedded_text
-            if is_text_changed and (vectors is None or note.embedded_text != text):
+            is_text_changed = self._texts(note) != self._texts(current)
+            if is_text_changed and (embedded is None or self._texts(note) != self._texts(expected)):
                 raise Conflict("the note was changed at the same time")
             await writer.update_notes([note])
             links: Sequence[Link] = ()
-            if is_text_changed and vectors is not None:
+            if is_text_changed and embedded is not None:
                 model = self._embedder.model_id
                 await dissolve(writer, [note.note_id], now=note.update_time)
                 note = (await writer.get_notes([note.note_id]))[note.note_id]
-                links = await relink_notes(writer, [note], vectors, model=model, settings=self._settings)
+                links = await relink_notes(writer, [note], embedded, model=model, settings=self._settings)
             return WrittenNote(note, tuple(links))
 
         return await self._write_once(command, update)
@@ -303,6 +304,13 @@ class NoteService:
         )
         self._recorder.record(command.owner, [hit.note.note_id for hit in hits])
         return hits
+
+    async def _embed(self, note: Note) -> EmbeddedNotes:
+        return await embed_notes(self._embedder, [note], captions_max=self._settings.captions_embedded_max)
+
+    def _texts(self, note: Note) -> tuple[object, ...]:
+        """What the note's vectors are made from."""
+        return note.embedded_text, note.captions(self._settings.captions_embedded_max)
 
     def _changed(self, note: Note, changes: NoteChanges) -> Note:
         given = {

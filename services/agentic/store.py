@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from services.agentic.model import (
+    CaptionVector,
     GenerationResult,
     Link,
     LinkKey,
@@ -47,7 +48,8 @@ class WalkSettings:
 class NoteSearch:
     """What to search for.
 
-    A note n scores max(similarity(n), max over paths to n of similarity(seed) x product of (strength x damping)). A
+    The similarity of a note is the best cosine of its vector and those of its captions. A note n scores
+    max(similarity(n), max over paths to n of similarity(seed) x product of (strength x damping)). A
     path has at most `hops` links of any type, in either direction, and passes only active notes that the reader may
     see. Of equal scores the path with fewer links wins, then the one with the smaller ids.
     """
@@ -195,6 +197,13 @@ class NoteWriter(UpkeepWrites, Protocol):
 
     async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
         """Give stored notes other vectors of length 1, instead of those of any model."""
+        ...
+
+    async def put_captions(self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str) -> None:
+        """Give stored notes these vectors for captions, of length 1, instead of those of any model.
+
+        Each caption is of one of the notes; those without one have none afterwards.
+        """
         ...
 
     async def set_status(

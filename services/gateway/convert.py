@@ -312,6 +312,8 @@ def _add_hits(
         _write_explanation(note_message.explanation, (note.retriever,), note.parts)
         note_message.superseded_by = superseded_by.get(note.memory_id, "")
         note_message.source_trust = _trust(note.source_trust)
+        if note.matched_attachment is not None:
+            note_message.matched_attachment = note.matched_attachment
 
 
 def _trust(model: SourceTrust) -> recall_pb2.SourceTrust:

@@ -93,7 +93,7 @@ class FactRows:
 
 class NoteRows:
     def __init__(self, store: NoteStore) -> None:
-        self.store, self.vectors = store, NoteVectors(store)
+        self.store, self.vectors = store, NoteVectors(store, captions_max=4)
         self.made: dict[tuple[Owner, str], Note] = {}
 
     async def add(self, owner: Owner, texts: Sequence[str], embedder: HashingEmbedder) -> None:

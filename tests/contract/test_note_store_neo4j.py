@@ -10,13 +10,14 @@ import pytest
 
 from services.agentic.model import GenerationResult
 from services.agentic.store import NoteStore, NoteWriter, ProcessedTurn
-from services.agentic.stores import neo4j_cypher, neo4j_upkeep
+from services.agentic.stores import neo4j_cypher, neo4j_search, neo4j_upkeep
 from services.agentic.stores.neo4j import Neo4jNoteStore
 from services.agentic.stores.neo4j_sealing import DATA_KEYS
 from services.common.errors import Conflict
 from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord
 from services.common.neo4j.graph import Graph, Neo4jServer, open_graph, operators
 from services.common.owners import Owner
+from tests.contract.note_captions import NoteCaptionsContract
 from tests.contract.note_drivers import neo4j_note_store, note_graph
 from tests.contract.note_removal import NoteRemovalContract
 from tests.contract.note_samples import ANN, BOB, NOW, interaction_id
@@ -28,7 +29,7 @@ from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 _QUERIES = {
     name: query
-    for module in (neo4j_cypher, neo4j_upkeep)
+    for module in (neo4j_cypher, neo4j_search, neo4j_upkeep)
     for name, query in vars(module).items()
     if name[0] != "_" and str(query).startswith("CYPHER 25")
 }
@@ -37,7 +38,12 @@ _FIND_BY_INDEX = {"NodeIndexSeek", "NodeUniqueIndexSeek", "NodeVectorIndexSearch
 
 
 class TestNeo4jNoteStore(
-    NoteStoreContract, NoteSearchContract, NoteRemovalContract, NoteUpkeepContract, NoteUseContract
+    NoteStoreContract,
+    NoteSearchContract,
+    NoteCaptionsContract,
+    NoteRemovalContract,
+    NoteUpkeepContract,
+    NoteUseContract,
 ):
     @pytest.fixture(params=ENCRYPTION)
     def encryption(self, request: pytest.FixtureRequest) -> str:

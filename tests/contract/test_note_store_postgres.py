@@ -15,6 +15,7 @@ from services.common.owners import Owner
 from services.common.postgres import cached_vectors
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.tenancy import tenant_transaction
+from tests.contract.note_captions import NoteCaptionsContract
 from tests.contract.note_drivers import postgres_note_store
 from tests.contract.note_removal import NoteRemovalContract
 from tests.contract.note_samples import ANN, add, make_note, numbers, search
@@ -27,7 +28,12 @@ from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
 class TestPostgresNoteStore(
-    NoteStoreContract, NoteSearchContract, NoteRemovalContract, NoteUpkeepContract, NoteUseContract
+    NoteStoreContract,
+    NoteSearchContract,
+    NoteCaptionsContract,
+    NoteRemovalContract,
+    NoteUpkeepContract,
+    NoteUseContract,
 ):
     @pytest.fixture(params=ENCRYPTION)
     def encryption(self, request: pytest.FixtureRequest) -> str:
@@ -56,7 +62,9 @@ class _CachingStore(PostgresNoteStore):
         return await super().search(owner, search)
 
 
-class TestPostgresNoteStoreWithCachedVectors(NoteSearchContract, NoteRemovalContract, NoteUpkeepContract):
+class TestPostgresNoteStoreWithCachedVectors(
+    NoteSearchContract, NoteCaptionsContract, NoteRemovalContract, NoteUpkeepContract
+):
     @pytest.fixture
     async def store(self, postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[NoteStore]:
         keys = chosen_keys("encrypted", tmp_path, SCHEMA)

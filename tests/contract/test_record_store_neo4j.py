@@ -157,6 +157,10 @@ def note(n: int) -> Record:
     }
 
 
+def caption_vector(n: int) -> Record:
+    return {**note_vector(n), "place": n % 3}
+
+
 def note_vector(n: int) -> Record:
     return {
         **owner(n),
@@ -273,6 +277,16 @@ class TestGraphNoteVectors(RecordStoreContract):
             await subject.store.write(subject.kind, [note_vector(1), other])
 
         assert await subject.store.count(subject.kind) == 0
+
+
+class TestGraphCaptions(RecordStoreContract):
+    """Vectors of captions of notes that are there."""
+
+    @pytest.fixture
+    async def subject(self, graph: Graph) -> Subject:
+        records = GraphRecords(graph, AGENTIC_KINDS)
+        await records.write(named(records, "agentic.notes"), [note(n) for n in range(30)])
+        return Subject(records, named(records, "agentic.caption_vectors"), caption_vector)
 
 
 class TestGraphLinks:

@@ -97,7 +97,7 @@ async def test_spec_8_4_a_start_with_another_model_brings_notes_over_while_the_t
         await create_pool(urls.app, PoolSettings(size_max=6)) as pool,
         aclosing(PostgresNoteStore(pool)) as store,
     ):
-        rows, vectors = NoteRows(store), NoteVectors(store)
+        rows, vectors = NoteRows(store), NoteVectors(store, captions_max=4)
         for owner in (ANN, BOB):
             await rows.add(owner, TEXTS, FORMER)
         clock = FakeClock()

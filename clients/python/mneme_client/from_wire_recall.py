@@ -89,6 +89,7 @@ def recalled_note(message: recall_pb2.RecalledNote) -> r.RecalledNote:
         explanation=explanation(message.explanation),
         superseded_by=message.superseded_by,
         source_trust=SourceTrust(message.source_trust),
+        matched_attachment=message.matched_attachment if message.HasField("matched_attachment") else None,
     )
 
 

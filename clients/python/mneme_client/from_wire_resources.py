@@ -216,7 +216,8 @@ def linked_note(
 def scored_note(message: notes_pb2.ScoredNote) -> r.ScoredNote:
     """A hit of a search."""
     path = tuple(r.WalkedLink(step.note_id, step.strength) for step in message.path)
-    return r.ScoredNote(note(message.note), message.score, message.similarity, path)
+    matched = message.matched_attachment if message.HasField("matched_attachment") else None
+    return r.ScoredNote(note(message.note), message.score, message.similarity, path, matched)
 
 
 def note_outcome(message: notes_pb2.NoteStatusResult) -> r.NoteState | ItemError:

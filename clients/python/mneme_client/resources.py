@@ -261,6 +261,7 @@ class ScoredNote:
     score: float  # the larger of its similarity and the score of the best path to it
     similarity: float  # cosine, to the query
     path: tuple[WalkedLink, ...]  # from a note found by similarity to this one; empty where it was found by similarity
+    matched_attachment: int | None = None  # place of the attachment whose caption is similar; None: the note's text is
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,7 @@ class RecalledNote:
     explanation: Explanation
     superseded_by: str = ""  # the memory that contradicts it, or all turns that it was made from, and stands
     source_trust: SourceTrust = SourceTrust.UNSPECIFIED  # whose words it rests on
+    matched_attachment: int | None = None  # place of the attachment whose caption is similar; None: the note's text is
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from services.agentic.stores.neo4j_rows import (
     scored_from_fields,
 )
 from services.agentic.stores.neo4j_sealing import PROCESSED
+from services.agentic.stores.neo4j_search import SEARCH
 from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepReads
 from services.agentic.stores.neo4j_writer import Neo4jNoteWriter, places_to_fields, results_from_records
 from services.common.encryption.cipher import PLAIN, Cipher
@@ -139,7 +140,7 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
         walk = search.walk
         near_max = max(search.limit, walk.seeds_max if search.hops >= 1 else 0)
         [record] = await self._read(
-            cypher.SEARCH,
+            SEARCH,
             owner,
             # As bytes: a list of numbers takes the client longer to write than the index to search.
             vector=Neo4jVector.from_numpy(search.vector),

@@ -9,7 +9,7 @@ from typing import Any, Final, LiteralString
 from neo4j.vector import Vector as Neo4jVector
 
 from services.agentic.model import NoteId, from_microseconds
-from services.agentic.stores.neo4j_rows import list_key
+from services.agentic.stores.neo4j_rows import caption_key, list_key
 from services.agentic.stores.postgres import SCHEMA
 from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind, four_byte, vector_from_graph
@@ -94,6 +94,36 @@ _VECTORS: Final = GraphKind(
     conflict="notes have vectors of two embedding models, and Neo4j keeps one: finish the change of models first",
 )
 
+_CAPTION_READS: Final[dict[str, LiteralString]] = {
+    **_fields("tenant_id", "user_id"),
+    "note_id": "n.note_id",
+    "place": "c.place",
+    "model": "c.model",
+    "scope_key": "n.scope_key",
+    "is_active": "(n.status = 1)",
+    "embedding": four_byte("c.embedding"),
+}
+_CAPTIONS: Final = GraphKind(
+    kind=_kind("caption_vectors", (*_NOTE_KEY, "model", "place"), _CAPTION_READS),
+    match="(n:Note)-[:HAS_CAPTION]->(c:NoteCaption)",
+    reads=_CAPTION_READS,
+    indexed=3,
+    decode={"embedding": vector_from_graph},
+    row=lambda record: {
+        **record,
+        "caption_key": caption_key(record["note_id"], record["place"]),
+        "embedding": Neo4jVector.from_numpy(vector_values(record["embedding"])),
+    },
+    write="""
+        UNWIND $rows AS row
+        MATCH (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        MERGE (c:NoteCaption {tenant_id: row.tenant_id, user_id: row.user_id, caption_key: row.caption_key})
+        MERGE (n)-[:HAS_CAPTION]->(c)
+        SET c.place = row.place, c.status = n.status, c.scope_key = n.scope_key, c.model = row.model,
+            c.embedding = toFloatList(row.embedding)
+    """,
+)
+
 # Tables have a row for each end of a link; here it is one relationship, read from both of its ends.
 _LINK_READS: Final[dict[str, LiteralString]] = {
     **_fields("tenant_id", "user_id", "note_id"),
@@ -167,6 +197,7 @@ KINDS: Final = (
     _IDEMPOTENCY_RECORDS,
     _NOTES,
     _PROCESSED,
+    _CAPTIONS,
     _LINKS,
     _PAIRS,
     _VECTORS,

@@ -42,7 +42,7 @@ NOTE_PROPERTIES: Final = (
 )
 
 #: The values alone, without the names of all properties for each note.
-_NOTE: Final = "[" + ", ".join(f"n.{name}" for name in NOTE_PROPERTIES) + "]"
+NOTE_VALUES: Final = "[" + ", ".join(f"n.{name}" for name in NOTE_PROPERTIES) + "]"
 
 #: The write lock on the owner lasts until the transaction ends.
 LOCK_USER: Final = """CYPHER 25
@@ -84,7 +84,7 @@ CALL (n) {{
 GET_NOTE: Final = f"""CYPHER 25
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: $note_id}})
 {_LINKS_OF_NOTE}
-RETURN {_NOTE} AS note, links
+RETURN {NOTE_VALUES} AS note, links
 """
 
 LIST_NOTES: Final = f"""CYPHER 25
@@ -95,81 +95,7 @@ WHERE n.list_key > $after AND n.status = $status AND ($kind IS NULL OR n.kind = 
 WITH n
 ORDER BY n.tenant_id, n.user_id, n.list_key
 LIMIT $limit
-RETURN collect({_NOTE}) AS notes
-"""
-
-
-def _expand(source: str) -> str:
-    """The strongest links of each `source`, in both directions, to notes that the reader may see."""
-    return f"""
-    CALL ({source}) {{
-        MATCH ({source})-[l:LINKED]-(n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
-        WHERE n.status = 1 AND n.scope_key IN $scope_keys
-        RETURN n, l.strength AS strength
-        ORDER BY strength DESC, n.note_id
-        LIMIT $fanout_max
-    }}"""
-
-
-#: Ways (paths) are maps {note, score, hops, seed, seed_strength, via, via_strength}. `near` are the notes found by
-#: similarity, `one` and `two` the best ways of one and of two links to each note, `known` the best of `near` and `one`.
-#: A note that is not near is less similar than all that are, so only a way can place it. The score s of the index is
-#: (1 + cosine) / 2. A way's score never rises, so nothing is walked from where a link of strength 1 would not reach
-#: `bound`, the last of the near hits.
-SEARCH: Final = f"""CYPHER 25
-MATCH (n:Note)
-SEARCH n IN (
-    VECTOR INDEX note_embedding FOR $vector
-    WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = 1 AND n.model = $model
-        AND n.scope_key IN $scope_keys
-    LIMIT $candidates
-) SCORE AS s
-WITH n, 2 * s - 1 AS score
-ORDER BY score DESC, n.note_id
-LIMIT $near_max
-WITH collect({{note: n, score: score, hops: 0}}) AS near
-WITH near, CASE WHEN size(near) >= $limit THEN near[$limit - 1].score ELSE -1.0 END AS bound
-CALL (near, bound) {{
-    UNWIND [way IN near WHERE way.score > 0 AND way.score * $damping >= bound][..$seeds_max] AS way
-    WITH way.note AS seed, way.score AS score {_expand("seed")}
-    WITH n, seed, strength, score * (strength * $damping) AS score
-    WHERE score >= bound
-    ORDER BY score DESC, seed.note_id
-    WITH n, collect({{score: score, seed: seed, seed_strength: strength}})[0] AS way
-    RETURN collect(way {{note: n, .score, hops: 1, .seed, .seed_strength}}) AS one
-}}
-CALL (near, one) {{
-    UNWIND near + one AS way
-    WITH way
-    ORDER BY way.score DESC, way.hops
-    WITH way.note AS n, collect(way)[0] AS way
-    RETURN collect(way) AS known
-}}
-CALL (known, bound) {{
-    UNWIND [way IN known WHERE way.hops = 1 AND way.score * $damping >= bound] AS way
-    WITH way, way.note AS via, way.score AS score
-    ORDER BY score DESC, via.note_id
-    LIMIT $frontier_max {_expand("via")}
-    WITH n, way, via, strength, score * (strength * $damping) AS score
-    WHERE n <> way.seed AND score >= bound
-    ORDER BY score DESC, way.seed.note_id, via.note_id
-    WITH n, collect(way {{score: score, .seed, .seed_strength, via: via, via_strength: strength}})[0] AS way
-    RETURN collect(way {{note: n, .score, hops: 2, .seed, .seed_strength, .via, .via_strength}}) AS two
-}}
-UNWIND known + two AS way
-WITH way
-ORDER BY way.score DESC, way.hops
-WITH way.note AS n, collect(way)[0] AS way
-ORDER BY way.score DESC, n.note_id
-LIMIT $limit
-RETURN collect({{
-    note: {_NOTE}, score: way.score, seed: way.seed.note_id, seed_strength: way.seed_strength,
-    via: way.via.note_id, via_strength: way.via_strength, similarity: CASE
-        WHEN way.hops = 0 THEN way.score
-        WHEN n.model = $model THEN 2 * vector.similarity.cosine(n.embedding, $vector) - 1
-        ELSE 0.0
-    END
-}}) AS hits
+RETURN collect({NOTE_VALUES}) AS notes
 """
 
 #: The oldest of the newest notes, by id, which begins with the time.
@@ -234,7 +160,7 @@ SET n += note.fields, n.embedding = toFloatList(note.vector)
 GET_NOTES: Final = f"""CYPHER 25
 UNWIND $note_ids AS note_id
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: note_id}})
-RETURN collect({_NOTE}) AS notes
+RETURN collect({NOTE_VALUES}) AS notes
 """
 
 #: Reads all of the user's notes: an index by source would cost each write for the sake of rare erasures.
@@ -242,7 +168,7 @@ NOTES_OF_SOURCES: Final = f"""CYPHER 25
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
 WHERE n.note_id >= '' AND (n.question_id IN $ids OR any(source IN n.derived_from WHERE source IN $ids))
 WITH n ORDER BY n.note_id
-RETURN collect({_NOTE}) AS notes
+RETURN collect({NOTE_VALUES}) AS notes
 """
 
 #: A property that is null is removed.
@@ -258,12 +184,33 @@ MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: given.note_id}
 SET n.model = $model, n.embedding = toFloatList(given.vector)
 """
 
+DELETE_CAPTIONS: Final = """CYPHER 25
+UNWIND $note_ids AS note_id
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})-[:HAS_CAPTION]->(c:NoteCaption {
+    tenant_id: $tenant_id, user_id: $user_id
+})
+DETACH DELETE c
+"""
+
+ADD_CAPTIONS: Final = """CYPHER 25
+UNWIND $captions AS given
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: given.note_id})
+CREATE (n)-[:HAS_CAPTION]->(c:NoteCaption {
+    tenant_id: $tenant_id, user_id: $user_id, caption_key: given.caption_key, place: given.place, status: n.status,
+    scope_key: n.scope_key, model: $model
+})
+SET c.embedding = toFloatList(given.vector)
+"""
+
 SET_STATUS: Final = """CYPHER 25
 UNWIND $note_ids AS note_id
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
 WHERE n.status <> $status
 SET n.status = $status, n.update_time = $update_time,
     n.successor_id = CASE WHEN $status = 1 THEN null ELSE n.successor_id END
+WITH n
+MATCH (n)-[:HAS_CAPTION]->(c:NoteCaption {tenant_id: $tenant_id, user_id: $user_id})
+SET c.status = $status
 """
 
 #: Takes the notes out of the results of their interactions, too.
@@ -283,6 +230,14 @@ CALL () {
     WITH DISTINCT l
     DELETE l
     RETURN count(*) AS links
+}
+CALL () {
+    UNWIND $note_ids AS note_id
+    MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})-[:HAS_CAPTION]->(c:NoteCaption {
+        tenant_id: $tenant_id, user_id: $user_id
+    })
+    DETACH DELETE c
+    RETURN count(*) AS captions
 }
 CALL () {
     UNWIND $note_ids AS note_id

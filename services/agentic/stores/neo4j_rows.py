@@ -41,6 +41,11 @@ def list_key(create_time: datetime, note_id: NoteId) -> str:
     return f"{_LIST_KEY_ORIGIN - whole_microseconds(create_time):019d}{note_id}"
 
 
+def caption_key(note_id: str, place: int) -> str:
+    """What names a caption among a user's: its note, and the place of its attachment."""
+    return f"{note_id}/{place}"
+
+
 def note_to_fields(note: Note, cipher: Cipher) -> dict[str, Any]:
     """Properties of a note but those of its owner, its vector, its status and its accesses."""
     fields = {
@@ -165,7 +170,13 @@ def scored_from_fields(fields: Mapping[str, Any], cipher: Cipher) -> ScoredNote:
     path = tuple(WalkedLink(NoteId(i), strength) for i, strength in steps if i is not None)
     similarity = _cosine(fields["similarity"])
     score = similarity if not path else fields["score"]
-    return ScoredNote(note_from_values(fields["note"], cipher), score=score, similarity=similarity, path=path)
+    return ScoredNote(
+        note_from_values(fields["note"], cipher),
+        score=score,
+        similarity=similarity,
+        path=path,
+        place=fields["place"] if not path else None,
+    )
 
 
 def _cosine(similarity: float) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from neo4j.vector import Vector as Neo4jVector
 
 from services.agentic.model import (
+    CaptionVector,
     GenerationResult,
     Link,
     LinkKey,
@@ -22,6 +23,7 @@ from services.agentic.model import (
 from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
 from services.agentic.stores import neo4j_cypher as cypher
 from services.agentic.stores.neo4j_rows import (
+    caption_key,
     link_from_fields,
     link_to_fields,
     neighbour_from_fields,
@@ -167,6 +169,20 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
             for note_id, vector in zip(note_ids, vectors, strict=True)
         ]
         await self._run(cypher.REPLACE_VECTORS, vectors=rows, model=model)
+
+    async def put_captions(self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str) -> None:
+        """Give stored notes other vectors of captions."""
+        await self._run(cypher.DELETE_CAPTIONS, note_ids=list(note_ids))
+        rows = [
+            {
+                "note_id": each.note_id,
+                "caption_key": caption_key(each.note_id, each.place),
+                "place": each.place,
+                "vector": Neo4jVector.from_numpy(each.vector),
+            }
+            for each in captions
+        ]
+        await self._run(cypher.ADD_CAPTIONS, captions=rows, model=model)
 
     async def set_status(
         self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime

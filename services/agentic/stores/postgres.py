@@ -153,7 +153,8 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one statement.
 
-        Where the user's vectors are cached it is the walk alone, or, where no link can add a hit, the notes alone.
+        Where the user's vectors are cached it is the captions and the walk alone, or, where there are no captions and
+        no link can add a hit, the notes alone.
         """
         walk = search.walk
         scope_keys = list(search.reader.visible_keys())
@@ -168,18 +169,19 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
 
         async def read(near: Nearest) -> list[ScoredNote] | None:
             ids = list(map(str, near.ids))
-            if _links_matter(near.scores, search):
-                given = (array_of_ids(ids), near.scores, near.revision, near.epoch)
-                rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, *given)
-                return None if not rows or rows[0]["is_stale"] else await scored(rows)
-            del ids[search.limit :]
-            rows = await self._rows(
-                sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(ids), near.revision, near.epoch
-            )
-            if not rows or rows[0]["is_stale"]:
-                return None
-            cipher = await reading_cipher(self._keys, self._pool, owner)
-            return nearest_from_rows(owner, open_notes(cipher, rows), ids, near.scores)
+            if not _links_matter(near.scores, search):
+                hits = ids[: search.limit]
+                rows = await self._rows(
+                    sql.NOTES_AS_TENANT, *key, search.model, array_of_ids(hits), near.revision, near.epoch
+                )
+                if not rows or rows[0]["is_stale"]:
+                    return None
+                if not rows[0]["has_captions"]:
+                    cipher = await reading_cipher(self._keys, self._pool, owner)
+                    return nearest_from_rows(owner, open_notes(cipher, rows), hits, near.scores)
+            given = (array_of_ids(ids), near.scores, near.revision, near.epoch)
+            rows = await self._rows(sql.SEARCH_FROM_AS_TENANT, *key, *asked, *given)
+            return None if not rows or rows[0]["is_stale"] else await scored(rows)
 
         found = await self._vectors.search(
             VectorOwner(*key, search.model), NearestQuery(search.vector, scope_keys, max(search.limit, seeds)), read

@@ -84,7 +84,7 @@ def scored_from_row(owner: Owner, row: Row) -> ScoredNote:
     # Sums of float32 products can leave [-1, 1] by a rounding error.
     similarity = max(-1.0, min(1.0, row["similarity"]))
     score = similarity if not path else row["score"]
-    return ScoredNote(_hit(owner, row), score, similarity, path)
+    return ScoredNote(_hit(owner, row), score, similarity, path, row["place"])
 
 
 def nearest_from_rows(

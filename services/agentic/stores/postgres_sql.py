@@ -80,15 +80,32 @@ def _expand(source: str) -> str:
     """  # noqa: S608 - no input in it
 
 
+#: A note is as near as the best of its own vector and those of its captions. `place` is that of the attachment whose
+#: caption counts, null where its own vector does.
+_NEAR_CAPTIONS: Final = """
+    SELECT note_id, -(embedding <#> $5::vector) AS score, place
+    FROM agentic.caption_vectors
+    WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND is_active AND scope_key = ANY ($4::text[])
+"""
+
+
 def _search(near: str, beside: str = "") -> str:
-    """The walk from the notes that `near` finds.
+    """The walk from the notes that `near` finds by their own vectors, and from those found by captions.
 
     It leaves out what cannot be among the hits: a way's score never rises, strength and damping being at most 1 (nor
     does its float, since rounding keeps the order), so neither a note that does not reach the last of the nearest hits
     nor one that would not with a link of strength 1 is walked from. Equal scores may count, by the smaller id.
     """
     return f"""
-WITH near AS MATERIALIZED ({near}), bound AS MATERIALIZED (
+WITH near AS MATERIALIZED (
+    SELECT note_id, score, place FROM (
+        SELECT DISTINCT ON (note_id) note_id, score, place
+        FROM ((SELECT note_id, score, NULL::smallint AS place FROM ({near}) own) UNION ALL ({_NEAR_CAPTIONS})) found
+        ORDER BY note_id, score DESC, place NULLS FIRST
+    ) best_of_note
+    ORDER BY score DESC, note_id
+    LIMIT greatest($6::bigint, $7::bigint)
+), bound AS MATERIALIZED (
     SELECT coalesce((SELECT score FROM near ORDER BY score DESC OFFSET $6::bigint - 1 LIMIT 1), '-Infinity') AS score
 ), seeds AS MATERIALIZED (
     SELECT near.note_id, near.score
@@ -127,7 +144,8 @@ WITH near AS MATERIALIZED ({near}), bound AS MATERIALIZED (
     LIMIT $6
 )
 SELECT {_HIT_COLUMNS}, b.score, b.seed::text AS seed, b.seed_strength, b.via::text AS via, b.via_strength,
-    coalesce(near.score, -(v.embedding <#> $5::vector), 0) AS similarity{beside}
+    coalesce(near.score, greatest(-(v.embedding <#> $5::vector), c.score), 0) AS similarity,
+    CASE WHEN b.seed IS NULL THEN near.place END AS place{beside}
 FROM best b LEFT JOIN near ON near.note_id = b.note_id
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = b.note_id OFFSET 0
@@ -136,6 +154,10 @@ LEFT JOIN LATERAL (
     SELECT embedding FROM agentic.note_vectors
     WHERE near.note_id IS NULL AND tenant_id = $1 AND user_id = $2 AND model = $3 AND note_id = b.note_id OFFSET 0
 ) v ON true
+LEFT JOIN LATERAL (
+    SELECT max(-(embedding <#> $5::vector)) AS score FROM agentic.caption_vectors
+    WHERE near.note_id IS NULL AND tenant_id = $1 AND user_id = $2 AND model = $3 AND note_id = b.note_id
+) c ON true
 ORDER BY b.score DESC, b.note_id
 """  # noqa: S608 - no input in it
 
@@ -173,10 +195,13 @@ SEARCH_FROM_AS_TENANT: Final = as_tenant(
     )
 )
 
-#: The notes themselves, in any order, where it is known that no link leads to a better one: $3 model, $4 their ids, an
+#: The notes themselves, in any order, where it is known that no link leads to a better one; whether the user has
+#: captions, so that other notes may be nearer: $3 model, $4 their ids, an
 #: array as text, $5 and $6 revision and epoch of the cache that they are from.
 NOTES_AS_TENANT: Final = as_tenant(f"""
-SELECT {_HIT_COLUMNS}, {_is_stale("$3", "$5", "$6")}
+SELECT {_HIT_COLUMNS}, {_is_stale("$3", "$5", "$6")}, EXISTS (
+    SELECT FROM agentic.caption_vectors WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND is_active
+) AS has_captions
 FROM unnest($4::text::uuid[]) AS given (note_id)
 CROSS JOIN LATERAL (
     SELECT * FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND note_id = given.note_id OFFSET 0

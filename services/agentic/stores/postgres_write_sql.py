@@ -97,6 +97,17 @@ DELETE_OTHER_VECTORS: Final = """
 DELETE FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND model <> $4
 """
 
+DELETE_CAPTIONS: Final = """
+DELETE FROM agentic.caption_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3)
+"""
+
+#: $3 model, $4 note, $5 place of the attachment, $6 vector.
+ADD_CAPTION: Final = """
+INSERT INTO agentic.caption_vectors (tenant_id, user_id, model, note_id, place, scope_key, is_active, embedding)
+SELECT $1, $2, $3, note_id, $5, scope_key, status = 1, $6 FROM agentic.notes
+WHERE tenant_id = $1 AND user_id = $2 AND note_id = $4
+"""
+
 SET_STATUS: Final = """
 UPDATE agentic.notes
 SET status = $4, update_time = $5, successor_id = CASE WHEN $4 = 1 THEN NULL ELSE successor_id END
@@ -106,6 +117,11 @@ WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND status <> $4
 #: A new number takes vectors of archived notes out of caches, and restored ones into them.
 SET_VECTORS_ACTIVE: Final = """
 UPDATE agentic.note_vectors SET is_active = $4, number = DEFAULT
+WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND is_active <> $4
+"""
+
+SET_CAPTIONS_ACTIVE: Final = """
+UPDATE agentic.caption_vectors SET is_active = $4
 WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND is_active <> $4
 """
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from services.agentic.model import GenerationResult, Link, LinkKey, Note, NoteId, NoteStatus
+from services.agentic.model import CaptionVector, GenerationResult, Link, LinkKey, Note, NoteId, NoteStatus
 from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
 from services.agentic.stores import postgres_write_sql as sql
 from services.agentic.stores.neighbours import Nearest, nearest
@@ -188,13 +188,23 @@ class PostgresNoteWriter(PostgresUpkeepWrites):
         ]
         await self._connection.executemany(sql.PUT_VECTOR, rows)
 
+    async def put_captions(self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str) -> None:
+        """Give stored notes other vectors of captions."""
+        await self._fetch(sql.DELETE_CAPTIONS, _uuids(note_ids))
+        rows = [
+            (self._tenant_id, self._user_id, model, uuid.UUID(each.note_id), each.place, each.vector)
+            for each in captions
+        ]
+        await self._connection.executemany(sql.ADD_CAPTION, rows)
+
     async def set_status(
         self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
     ) -> Mapping[NoteId, Note]:
-        """Archive or restore notes: one statement each for notes, vectors and links."""
+        """Archive or restore notes: one statement each for notes, vectors, captions and links."""
         ids = _uuids(note_ids)
         await self._fetch(sql.SET_STATUS, ids, int(status), update_time)
         await self._fetch(sql.SET_VECTORS_ACTIVE, ids, status is NoteStatus.ACTIVE)
+        await self._fetch(sql.SET_CAPTIONS_ACTIVE, ids, status is NoteStatus.ACTIVE)
         await self._fetch(sql.SET_LINKS_HIDDEN, ids)
         return await self.get_notes(note_ids)
 

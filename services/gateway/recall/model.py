@@ -226,6 +226,7 @@ class RecalledNote:
     retriever: RetrieverRank
     parts: tuple[ScorePart, ...]  # they add up to the score
     path: tuple[notes_pb2.WalkedLink, ...] = ()  # links from a note found by similarity; empty for such a note
+    matched_attachment: int | None = None  # place of the attachment whose caption is similar; None: the note's text is
     source_trust: SourceTrust = SourceTrust.UNSPECIFIED
 
     @property

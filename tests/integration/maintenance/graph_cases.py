@@ -229,7 +229,9 @@ class ReembedNotes(NoteCase):
     """The vectors of notes become those of another model."""
 
     def job(self, place: Place) -> Job[Any]:
-        return ReembedRows(self.name, NoteVectors(self._store(place)), TierEmbedder(SECOND), REEMBEDDING)
+        return ReembedRows(
+            self.name, NoteVectors(self._store(place), captions_max=4), TierEmbedder(SECOND), REEMBEDDING
+        )
 
     async def seen(self, place: Place) -> Seen:
         """Found is what the new model finds."""

@@ -69,6 +69,7 @@ class DerivedRanking:
                 retriever=RetrieverRank("notes", rank, hit.score),
                 parts=parts,
                 path=tuple(hit.path),
+                matched_attachment=hit.matched_attachment if hit.HasField("matched_attachment") else None,
             )
             for rank, (hit, parts) in enumerate(zip(hits, scored, strict=True), 1)
         ]

@@ -8,8 +8,12 @@ from datetime import timedelta
 import pytest
 
 from mneme.agentic.v1 import notes_pb2
+from mneme.gateway.v1 import recall_pb2
 from mneme.semantic.v1 import facts_pb2
+from mneme_client.from_wire_recall import recalled_note
+from mneme_client.from_wire_resources import scored_note
 from services.common.convert import timestamp
+from services.gateway.convert import _add_hits
 from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.derived import LINKS, SIMILARITY, DerivedRanking
@@ -52,6 +56,17 @@ def test_spec_5_10_by_evidence_facts_and_notes_keep_the_order_of_their_tier_and_
     (found,) = RANKING.notes([reached], QUESTION, ScoringChoice(profile), now=NOON)
     assert (found.score, dict(found.parts)) == (0.6, {SIMILARITY: 0.1, LINKS: pytest.approx(0.5)})
     assert len(found.path) == 1
+
+
+@pytest.mark.parametrize("profile", [Profile.EVIDENCE, Profile.BALANCED])
+def test_spec_4_1_the_attachment_that_matched_reaches_the_caller(profile: Profile) -> None:
+    by_caption = note("n", 0.6)
+    by_caption.matched_attachment = 0
+    found = RANKING.notes([by_caption, note("m", 0.5)], QUESTION, ScoringChoice(profile), now=NOON)
+    message = recall_pb2.TierResult()
+    _add_hits(message, [], (), found)
+    assert [recalled_note(each).matched_attachment for each in message.notes] == [0, None]
+    assert [scored_note(each).matched_attachment for each in (by_caption, note("m", 0.5))] == [0, None]
 
 
 @pytest.mark.parametrize("profile", FORMULAS)

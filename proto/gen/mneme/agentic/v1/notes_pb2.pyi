@@ -356,16 +356,18 @@ class SearchNotesRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
 
 class ScoredNote(_message.Message):
-    __slots__ = ("note", "score", "similarity", "path")
+    __slots__ = ("note", "score", "similarity", "path", "matched_attachment")
     NOTE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     PATH_FIELD_NUMBER: _ClassVar[int]
+    MATCHED_ATTACHMENT_FIELD_NUMBER: _ClassVar[int]
     note: Note
     score: float
     similarity: float
     path: _containers.RepeatedCompositeFieldContainer[WalkedLink]
-    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., path: _Optional[_Iterable[_Union[WalkedLink, _Mapping]]] = ...) -> None: ...
+    matched_attachment: int
+    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., path: _Optional[_Iterable[_Union[WalkedLink, _Mapping]]] = ..., matched_attachment: _Optional[int] = ...) -> None: ...
 
 class WalkedLink(_message.Message):
     __slots__ = ("note_id", "strength")

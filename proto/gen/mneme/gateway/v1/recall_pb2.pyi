@@ -223,7 +223,7 @@ class RecalledFact(_message.Message):
     def __init__(self, fact: _Optional[_Union[_facts_pb2.Fact, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ..., source_trust: _Optional[_Union[SourceTrust, str]] = ...) -> None: ...
 
 class RecalledNote(_message.Message):
-    __slots__ = ("note", "score", "similarity", "hops", "explanation", "superseded_by", "source_trust")
+    __slots__ = ("note", "score", "similarity", "hops", "explanation", "superseded_by", "source_trust", "matched_attachment")
     NOTE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -231,6 +231,7 @@ class RecalledNote(_message.Message):
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TRUST_FIELD_NUMBER: _ClassVar[int]
+    MATCHED_ATTACHMENT_FIELD_NUMBER: _ClassVar[int]
     note: _notes_pb2.Note
     score: float
     similarity: float
@@ -238,7 +239,8 @@ class RecalledNote(_message.Message):
     explanation: Explanation
     superseded_by: str
     source_trust: SourceTrust
-    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ..., source_trust: _Optional[_Union[SourceTrust, str]] = ...) -> None: ...
+    matched_attachment: int
+    def __init__(self, note: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., score: _Optional[float] = ..., similarity: _Optional[float] = ..., hops: _Optional[int] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., superseded_by: _Optional[str] = ..., source_trust: _Optional[_Union[SourceTrust, str]] = ..., matched_attachment: _Optional[int] = ...) -> None: ...
 
 class Explanation(_message.Message):
     __slots__ = ("retrievers", "parts")
