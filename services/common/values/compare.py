@@ -16,6 +16,7 @@ from services.common.values.lexicon import (
     CREATION_VERBS,
     FUNCTIONAL_VERBS,
     MULTIPLE_ROLES,
+    PARTS_OF_DAY,
     POSSESSIVES,
     PRONOUNS,
     STATES,
@@ -48,6 +49,8 @@ _REPEATABLE: Final = frozenset(
         "travel",
     ]
 )
+_ON_A_DAY: Final = PARTS_OF_DAY | {"yesterday", "today", "tonight", "last", "this", "week", "month", "year"}
+"""What opens a statement of one day: "yesterday I ran 10 km"."""
 _THIRD: Final = frozenset({"he", "she", "it", "they", "you"})
 _COPULAS: Final = frozenset({"be", "cost", "weigh", "turn"})
 _SMALL: Final = frozenset(["get", "give", "do", "own", "take", "make", "wake"])
@@ -226,6 +229,9 @@ def _values_exclude(a: Clause, b: Clause, x: Value, y: Value) -> bool:
     if a.past != b.past and not b.changed:
         return False
     if _is_indefinite(a) != _is_indefinite(b):
+        return False
+    is_of_days = bool(set(a.subject) & _ON_A_DAY) and bool(set(b.subject) & _ON_A_DAY)
+    if is_of_days and a.past and b.past:
         return False
     bare = not a.subject or set(a.subject) <= _OWNERS
     if bare and a.past and b.past and (a.verb in _REPEATABLE or a.verb in _SMALL):

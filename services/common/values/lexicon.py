@@ -18,47 +18,6 @@ def _groups(text: str) -> list[tuple[str, list[str]]]:
     return [(canonical.strip(), words.split()) for canonical, words in lines]
 
 
-UNITS: Final[dict[str, tuple[str, float]]] = {
-    **dict.fromkeys(("ml", "millilitre", "milliliter", "millilitres", "milliliters"), ("ml", 1.0)),
-    **dict.fromkeys(("cl", "centilitre", "centilitres"), ("ml", 10.0)),
-    **dict.fromkeys(("l", "litre", "liter", "litres", "liters"), ("ml", 1000.0)),
-    **dict.fromkeys(("mg", "milligram", "milligrams"), ("g", 0.001)),
-    **dict.fromkeys(("g", "gram", "grams", "gramme", "grammes"), ("g", 1.0)),
-    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000.0)),
-    **dict.fromkeys(("ton", "tons", "tonne", "tonnes"), ("g", 1e6)),
-    **dict.fromkeys(("mm", "millimetre", "millimetres", "millimeter", "millimeters"), ("m", 0.001)),
-    **dict.fromkeys(("cm", "centimetre", "centimetres", "centimeter", "centimeters"), ("m", 0.01)),
-    **dict.fromkeys(("m", "metre", "metres", "meter", "meters"), ("m", 1.0)),
-    **dict.fromkeys(("km", "kilometre", "kilometres", "kilometer", "kilometers"), ("m", 1000.0)),
-    **dict.fromkeys(("mile", "miles"), ("m", 1609.344)),
-    **dict.fromkeys(("foot", "feet"), ("m", 0.3048)),
-    **dict.fromkeys(("inch", "inches"), ("m", 0.0254)),
-    **dict.fromkeys(("second", "seconds", "sec", "secs"), ("s", 1.0)),
-    **dict.fromkeys(("minute", "minutes", "min", "mins"), ("s", 60.0)),
-    **dict.fromkeys(("hour", "hours", "hr", "hrs"), ("s", 3600.0)),
-    **dict.fromkeys(("day", "days"), ("s", 86_400.0)),
-    **dict.fromkeys(("week", "weeks"), ("s", 604_800.0)),
-    **dict.fromkeys(("fortnight", "fortnights"), ("s", 1_209_600.0)),
-    **dict.fromkeys(("month", "months"), ("s", 2_629_800.0)),
-    **dict.fromkeys(("year", "years"), ("s", 31_557_600.0)),
-    **dict.fromkeys(("decade", "decades"), ("s", 315_576_000.0)),
-    **dict.fromkeys(("kb", "kilobyte", "kilobytes"), ("byte", 1e3)),
-    **dict.fromkeys(("mb", "megabyte", "megabytes"), ("byte", 1e6)),
-    **dict.fromkeys(("gb", "gigabyte", "gigabytes"), ("byte", 1e9)),
-    **dict.fromkeys(("tb", "terabyte", "terabytes"), ("byte", 1e12)),
-    **dict.fromkeys(("%", "percent"), ("share", 0.01)),
-    **dict.fromkeys(("degree", "degrees"), ("degree", 1.0)),
-}
-"""Unit by name: its base unit and how many of them it is."""
-
-CURRENCIES: Final[dict[str, str]] = {
-    **dict.fromkeys(("$", "dollar", "dollars", "usd", "bucks"), "USD"),
-    **dict.fromkeys(("€", "euro", "euros", "eur"), "EUR"),
-    **dict.fromkeys(("£", "pound", "pounds", "gbp", "quid"), "GBP"),
-    **dict.fromkeys(("chf", "francs", "franc"), "CHF"),
-    **dict.fromkeys(("¥", "yen", "jpy"), "JPY"),
-}
-
 SMALL_NUMBERS: Final[dict[str, int]] = {
     word: value
     for value, word in enumerate(

@@ -14,9 +14,11 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.values.fields import ENDED
-from services.common.values.holding import OTHERS, UNSURE, Said, read_statement
+from services.common.values.holding import UNSURE, Said
 from services.common.values.lexicon import AUXILIARIES, POSSESSIVES, PRONOUNS, STOP
 from services.common.values.model import Modality, Value, ValueKind
+from services.common.values.people import OTHERS
+from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize

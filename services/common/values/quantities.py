@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from services.common.values.lexicon import (
-    CURRENCIES,
     GROUP_NUMBERS,
     MONTHS,
     ORDINALS,
     SCALES,
     SMALL_NUMBERS,
     TENS,
-    UNITS,
     WEEKDAYS,
 )
 from services.common.values.model import Value, ValueKind
+from services.common.values.units import CURRENCIES, UNITS
 
 Item: TypeAlias = "str | Value"
 _NUMBER: Final = re.compile(r"([£$€¥]?)(\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,6})?)([a-zA-Z%£€$]{0,11})")
@@ -32,6 +31,12 @@ _CODE: Final = re.compile(r"(?=[^\d]{0,40}\d)(?=[\d.\-_:/]{0,40}[A-Za-z])[\w.\-:
 _DOTTED: Final = re.compile(r"v?\d{1,5}(?:\.\d{1,5}){2,5}|\d{2,6}(?:-\d{1,6}){1,5}|0\d{1,14}|v\d{1,3}\.\d{1,5}")
 _PREFIX: Final = re.compile(r"[A-Z]{1,3}")
 _YEAR_BEFORE: Final = frozenset(["in", "since", "until", "till", "from", "to", "by", "before", "after", "of"])
+_FRACTIONS: Final = {"half": 0.5, "quarter": 0.25}
+_POINT_CLOCK: Final = re.compile(r"(\d{1,2})\.([0-5]\d)")
+_CLOCK_BEFORE: Final = frozenset({"at", "until", "till", "by", "from", "before", "after"})
+_MINUTES: Final = {"five": 5, "ten": 10, "twenty": 20, "twenty-five": 25}
+_TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
+_PER: Final = frozenset({"a", "per", "every", "each"})
 _MAGNITUDES: Final = {"k": 1e3, "m": 1e6, "bn": 1e9}
 
 
@@ -72,7 +77,7 @@ class ValueReader:
         return value
 
     def _value(self) -> Value | None:
-        return self._date() or self._time() or self._identifier() or self._quantity()
+        return self._date() or self._time() or self._frequency() or self._identifier() or self._quantity()
 
     def _date(self) -> Value | None:
         word = self._lower()
@@ -117,8 +122,12 @@ class ValueReader:
             minutes = 60 * int(clock[1]) + int(clock[2])
             count = 2 if half and not clock[3] else 1
             return self._taken(count, _clock(minutes, half, is_full=word[0] == "0" or int(clock[1]) >= 12))
-        quarter = word in {"a", "quarter", "half"}
-        if quarter:
+        point = _POINT_CLOCK.fullmatch(word)
+        if point and int(point[1]) < 24 and (self._half_day(1) or self._lower(-1) in _CLOCK_BEFORE):
+            half = self._half_day(1)
+            minutes = 60 * int(point[1]) + int(point[2])
+            return self._taken(1 + bool(half), _clock(minutes, half, is_full=int(point[1]) > 12))
+        if self._is_spoken_time():
             return self._spoken_time()
         number = SMALL_NUMBERS.get(word) or (int(word) if word.isdecimal() and len(word) < 3 else 0)
         if 0 < number < 13 and self._half_day(1):
@@ -132,22 +141,47 @@ class ValueReader:
         word = self._lower(offset).replace(".", "")
         return word if word in {"am", "pm"} else ""
 
+    def _is_spoken_time(self) -> bool:
+        return self._lower() in {"a", "quarter", "half"} or self._lower(1) in {"past", "to"}
+
     def _spoken_time(self) -> Value | None:
+        """As in "half past seven", "a quarter to eight", "twenty past five", "at half eight"."""
         offset = 1 if self._lower() == "a" else 0
         word, side = self._lower(offset), self._lower(offset + 1)
-        hour = SMALL_NUMBERS.get(self._lower(offset + 2), 0)
-        shift = {("half", "past"): 30, ("quarter", "past"): 15, ("quarter", "to"): -15}.get((word, side))
-        if shift is None or not 0 < hour < 13:
+        minutes = {"half": 30, "quarter": 15, **_MINUTES}.get(word, 0)
+        is_short = word == "half" and side in SMALL_NUMBERS and not offset
+        hour = SMALL_NUMBERS.get(side if is_short else self._lower(offset + 2), 0)
+        end = offset + (2 if is_short else 3)
+        is_at = is_short and self._lower(-1) in {*_CLOCK_BEFORE, "is"}
+        is_time = is_at or side == "past" or (side == "to" and minutes < 30)
+        if not minutes or not is_time or not 0 < hour < 13 or self._lower(end) in UNITS:
             return None
-        half = self._half_day(offset + 3)
-        return self._taken(offset + 3 + bool(half), _clock(60 * hour + shift, half, is_full=False))
+        shift = -minutes if side == "to" else minutes
+        half = self._half_day(end)
+        return self._taken(end + bool(half), _clock(60 * hour + shift, half, is_full=False))
+
+    def _frequency(self) -> Value | None:
+        """As in "twice a week", "three times per month", "once a fortnight": how often in a second."""
+        word, count = self._lower(), 1
+        number = float(_TIMES.get(word, 0))
+        if not number and self._lower(1) == "times":
+            number, count = float(SMALL_NUMBERS.get(word) or (int(word) if word.isdecimal() else 0)), 2
+        if not number or self._lower(count) not in _PER:
+            return None
+        base, seconds = UNITS.get(self._lower(count + 1), ("", 0.0))
+        if base != "s":
+            return None
+        return self._taken(count + 2, _number(ValueKind.QUANTITY, "frequency", number / seconds))
 
     def _identifier(self) -> Value | None:
         token = self._tokens[self._place]
         text, before = token.text, self._lower(-1)
         if "@" in text or "://" in text or (text.startswith("/") and len(text) > 2):
             return self._taken(1, _text(ValueKind.IDENTIFIER, "", text))
-        if _SCORE.fullmatch(text) and before not in {"order", "code", "number", "at"} and text[0] != "0":
+        span = _SCORE.fullmatch(text)
+        if span and self._lower(1) in UNITS and float(span[1]) < float(span[2]):
+            return self._taken(2, _range(float(span[1]), float(span[2]), self._lower(1)))
+        if span and before not in {"order", "code", "number", "at"} and text[0] != "0":
             low, high = re.split("[-:]", text)
             return self._taken(1, _text(ValueKind.NUMBER, "score", f"{low}-{high}"))
         following = self._lower(1)
@@ -209,7 +243,13 @@ class ValueReader:
         return self._followed(amount, count)
 
     def _followed(self, amount: float, count: int) -> Value:
-        """A number with the unit that follows it."""
+        """A number with the unit that follows it: "40 hours", "four and a half kilos"."""
+        if self._lower(count) == "and" and self._lower(count + 1) == "a" and self._lower(count + 2) in _FRACTIONS:
+            amount, count = amount + _FRACTIONS[self._lower(count + 2)], count + 3
+        if self._lower(count) in {"to", "or"} and self._lower(-1) not in {"from", "than", "between", *CURRENCIES}:
+            high = _plain_number(self._lower(count + 1))
+            if high > amount and self._lower(count + 2) in UNITS:
+                return self._taken(count + 3, _range(amount, high, self._lower(count + 2)))
         unit = self._lower(count)
         if unit in {"degrees", "degree"} and self._lower(count + 1) in {"celsius", "fahrenheit", "c", "f"}:
             is_celsius = self._lower(count + 1)[0] == "c"
@@ -288,6 +328,17 @@ def _with_unit(amount: float, unit: str) -> Value:
 def _quantity(amount: float, unit: str) -> Value:
     base, factor = UNITS[unit]
     return _number(ValueKind.QUANTITY, base, round(amount * factor, 9))
+
+
+def _range(low: float, high: float, unit: str) -> Value:
+    """As in "three to four weeks", "3-4 weeks"."""
+    return _quantity(low, unit)._replace(high=_quantity(high, unit).high)
+
+
+def _plain_number(word: str) -> float:
+    if word.isdecimal():
+        return float(word)
+    return float(SMALL_NUMBERS.get(word, TENS.get(word, 0)))
 
 
 def _clock(minutes: int, half: str, *, is_full: bool) -> Value:

@@ -12,7 +12,6 @@ from services.common.values.lexicon import (
     BE,
     CANONICAL,
     COMPARATIVES,
-    CURRENCIES,
     HEARSAY,
     HEDGE_PHRASES,
     HEDGES,
@@ -33,6 +32,7 @@ from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.quantities import Token, ValueReader
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS, split_clauses, verb_place
 from services.common.values.tokens import lemma, tokenize
+from services.common.values.units import CURRENCIES
 
 CHARS_MAX: Final = 600
 """Longer texts are no single statements; they are not read."""

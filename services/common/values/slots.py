@@ -80,6 +80,8 @@ def is_denied(a: Clause, b: Clause) -> bool:
     first: list[Item] = [item for item in things_of(a) if not isinstance(item, Value)]
     second: list[Item] = [item for item in things_of(b) if not isinstance(item, Value)]
     if not first or not second:
+        if _times_differ(a, b):
+            return False  # "I never eat after eight", "I eat breakfast every morning"
         return not first and not second and bool(a.subject) and bool(a.verb) and a.verb in VERBS - {"be", "have", "do"}
     only_a, only_b = unshared(first, second)
     if not b.changed and len(b.values) > len(a.values):
@@ -88,6 +90,11 @@ def is_denied(a: Clause, b: Clause) -> bool:
         # "coffee, three cups before nine": what follows the thing itself does not matter where the change is said.
         return bool(b.changed) and first[0] == second[0] and len(only_a) <= 1 and not _scopes(a) ^ _scopes(b)
     return not any(item in _scopes(a) | _scopes(b) for item in (*only_a, *only_b)) and first[0] == second[0]
+
+
+def _times_differ(a: Clause, b: Clause) -> bool:
+    only_a, only_b = unshared(*([item for item in c.rest if item not in {"either", "too", "ever"}] for c in (a, b)))
+    return bool(only_a and only_b)
 
 
 def is_replaced(a: Clause, b: Clause, *, is_told: bool) -> bool:

@@ -6,8 +6,9 @@ import pytest
 
 from services.common.text import split_sentences
 from services.common.values.endings import goes_with_it
-from services.common.values.holding import Said, read_statement, supersedes
+from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
+from services.common.values.pieces import read_statement
 from services.common.values.reading import read_clauses
 from services.common.values.sentences import announces
 

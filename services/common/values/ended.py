@@ -1,0 +1,82 @@
+"""Verbs after which what they are about is no more: "Dropped art history", "Bruno died". Pure functions."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.common.values.fields import ENDED
+from services.common.values.model import Modality
+from services.common.values.people import OTHERS, THIRD, is_of_others
+from services.common.values.pieces import Read
+from services.common.values.reading import Clause
+from services.common.values.sentences import nouns_of
+from services.common.values.tokens import lemma
+
+_CAUSED: Final = re.compile(
+    r"\b(?:[Hh]ave|[Hh]ad|[Gg]ot|[Gg]et)\s+(?P<what>(?:(?:the|my|our)\s+\w|[A-Z])[^,;.]{0,40})\s$"
+)
+"""Somebody lets it be done to something: "we had Pluto put down"."""
+_I: Final = re.compile(r"^(?:i|we|i've|we've|i'm|we're)\b", re.IGNORECASE)
+_NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
+_UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
+_INTRANSITIVE: Final = re.compile(
+    r"died|crossed|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
+    re.IGNORECASE,
+)
+
+
+def has_ended(first: Read, second: Read) -> bool:
+    """Returns whether what the earlier statement is about is no more: "Dropped art history", "Bruno died"."""
+    for piece in second.pieces:
+        match = ENDED.search(piece)
+        if match is None or re.search(r"\b(?:not|never|n't|did\s?n't)\b", piece[: match.start()], re.IGNORECASE):
+            continue
+        gone = _named(piece, match)
+        if not gone:
+            continue
+        deed = _NO_LONGER.search(piece)
+        if deed is not None:
+            gone -= {lemma(deed["verb"].casefold())}
+        for clause in first.clauses:
+            if clause.modality not in {Modality.STATED, Modality.HEDGED} or clause.historic or clause.past:
+                continue
+            if clause.negated and not _INTRANSITIVE.match(match[0]):
+                continue
+            known = {str(item) for item in (*clause.subject, *clause.rest)}
+            known = {word for item in known for word in item.split()} | {*map(lemma, clause.words)}
+            if gone <= known and _is_own(clause, piece) and not _is_of_somebody_else(clause, piece, match, gone):
+                return True
+    return False
+
+
+def _named(piece: str, match: re.Match[str]) -> frozenset[str]:
+    """The nouns that an ending verb is about: its subject where it has a noun, else its object up to a clause end."""
+    caused = _CAUSED.search(piece[: match.start()])
+    if caused is not None:
+        return nouns_of(caused["what"])
+    before = nouns_of(piece[: match.start()])
+    inner = re.search(r"\blet\b(.{1,20})\bgo\b", match[0], re.IGNORECASE)
+    if inner is not None:
+        return nouns_of(inner[1])
+    after = nouns_of(
+        re.split(r"[,;.!]|\b(?:because|since|on|in|at|and|this|last|for|by|from)\b", piece[match.end() :])[0]
+    )
+    is_subject = _INTRANSITIVE.match(match[0]) or _UNDERGONE.search(piece[: match.start()])
+    return before if is_subject else after
+
+
+def _is_own(clause: Clause, piece: str) -> bool:
+    """Whether both are about the speaker or the thing itself, not about somebody else's."""
+    if clause.possessors or THIRD.search(piece):
+        return False
+    return not OTHERS.search(piece) and not any(item in {"he", "she", "they", "you"} for item in clause.subject)
+
+
+def _is_of_somebody_else(clause: Clause, piece: str, match: re.Match[str], gone: frozenset[str]) -> bool:
+    """Whether the speaker ends something of theirs that another one has too: "Joost takes the bus", "no more bus"."""
+    is_by_speaker = _I.match(piece) is not None or not match.start()
+    if not is_by_speaker:
+        return False
+    subject = {word for item in clause.subject for word in str(item).split()}
+    return is_of_others(clause) or bool(subject & clause.names and not subject & gone)

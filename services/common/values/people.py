@@ -1,0 +1,33 @@
+"""Whom a statement is about: the speaker, or somebody else. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.common.values.complements import KIN
+from services.common.values.lexicon import MULTIPLE_ROLES
+from services.common.values.reading import Clause
+
+THIRD: Final = re.compile(r"\b(?:he|she|they|his|her|their|hers|theirs|him)\b", re.IGNORECASE)
+FIRST: Final = re.compile(r"\b(?:i|i'm|i've|i'd|me|my|mine|we|our|us)\b", re.IGNORECASE)
+OTHERS: Final = re.compile(
+    r"\bmy\s+(?:wife|husband|brother|sister|mother|father|mum|mom|dad|son|daughter|friend|neighbour|neighbor|colleague|"
+    r"cousin|aunt|uncle|flatmate|roommate|boss|partner|parents|grandparents|grandmother|grandfather|niece|nephew|kids|"
+    r"children|in-laws|mother-in-law|father-in-law)\b|\b(?!it's|that's|there's|what's|let's|here's)\w+'s\s+\w",
+    re.IGNORECASE,
+)
+PERSONS: Final = (
+    MULTIPLE_ROLES
+    - {"son", "daughter", "child", "kid", "hobby", "language", "pet", "ingredient", "tablet", "pill", "goal"}
+) | frozenset(
+    """
+    doctor nurse vet dentist therapist physio teacher coach tutor boss manager landlord lawyer neighbour trainer
+    dietician
+    """.split()  # noqa: SIM905 - words
+)
+
+
+def is_of_others(clause: Clause) -> bool:
+    """Returns whether a clause is about a relative of the speaker: "my husband smokes"."""
+    return any(word in KIN or word in PERSONS for item in clause.subject for word in str(item).split())
