@@ -180,8 +180,13 @@ def _ended(earlier: Clause, later: Clause) -> bool:
     if _POSSIBLE & set(later.words) or _is_still_to_do(later):
         return False  # "I could stop by there"
     rest = [item for item in later.rest if item not in _OWNERS and item not in _ENDING]
-    if later.verb == "leave" and _is_departure(later):
-        return False
+    is_laid = (
+        later.verb == "leave"
+        and "the" in later.words
+        and any(later.prepositions.get(item) in {"at", "in", "on", "with", "under", "by"} for item in later.rest)
+    )
+    if later.verb == "leave" and (_is_departure(later) or is_laid):
+        return False  # "I left the guitar at Tom's"
     if earlier.negated or later.negated or earlier.verb in _ENDING or not (rest or later.verb == "cancel"):
         return False
     if later.verb == "cancel":

@@ -24,7 +24,15 @@ from services.common.values.lexicon import (
 )
 from services.common.values.model import Comparison, Difference, DifferenceKind, Modality, Relation, Value, ValueKind
 from services.common.values.reading import Clause, Item, read_clauses
-from services.common.values.sameness import Match, comparison_of, heavy, match_values, order_agrees, unshared
+from services.common.values.sameness import (
+    DIMENSIONS,
+    Match,
+    comparison_of,
+    heavy,
+    match_values,
+    order_agrees,
+    unshared,
+)
 
 _OWNERS: Final = frozenset(POSSESSIVES.values())
 _CONFLICTS: Final = (Relation.UPDATE, Relation.CONTRADICT)
@@ -228,7 +236,8 @@ def _values_exclude(a: Clause, b: Clause, x: Value, y: Value) -> bool:
         return False
     if a.past != b.past and not b.changed:
         return False
-    if _is_indefinite(a) != _is_indefinite(b):
+    sides = [DIMENSIONS & set(clause.words) for clause in (a, b)]
+    if _is_indefinite(a) != _is_indefinite(b) or (all(sides) and sides[0] != sides[1]):
         return False
     is_of_days = bool(set(a.subject) & _ON_A_DAY) and bool(set(b.subject) & _ON_A_DAY)
     if is_of_days and a.past and b.past:

@@ -11,6 +11,7 @@ from services.common.values.people import OTHERS, THIRD, is_of_others
 from services.common.values.pieces import Read
 from services.common.values.reading import Clause
 from services.common.values.sentences import nouns_of
+from services.common.values.slots import has_got
 from services.common.values.tokens import lemma
 
 _CAUSED: Final = re.compile(
@@ -18,6 +19,7 @@ _CAUSED: Final = re.compile(
 )
 """Somebody lets it be done to something: "we had Pluto put down"."""
 _I: Final = re.compile(r"^(?:i|we|i've|we've|i'm|we're)\b", re.IGNORECASE)
+_FROM: Final = re.compile(r"\s+from\s+(?:the|her|his|their|my|our)\s+(?P<what>\w+)", re.IGNORECASE)
 _NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
 _UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
 _INTRANSITIVE: Final = re.compile(
@@ -35,11 +37,16 @@ def has_ended(first: Read, second: Read) -> bool:
         gone = _named(piece, match)
         if not gone:
             continue
+        from_what = _FROM.match(piece[match.end() :])
+        if from_what is not None and _INTRANSITIVE.match(match[0]):
+            gone |= nouns_of(from_what["what"])  # "Helene retired from the choir"
         deed = _NO_LONGER.search(piece)
         if deed is not None:
             gone -= {lemma(deed["verb"].casefold())}
         for clause in first.clauses:
-            if clause.modality not in {Modality.STATED, Modality.HEDGED} or clause.historic or clause.past:
+            if clause.modality not in {Modality.STATED, Modality.HEDGED} or clause.historic:
+                continue
+            if clause.past and not has_got(clause):
                 continue
             if clause.negated and not _INTRANSITIVE.match(match[0]):
                 continue

@@ -26,7 +26,7 @@ _GONE: Final = re.compile(
     rf"^(?P<thing>[\w'\s-]{{2,60}}?)(?:"
     rf"(?:(?:\s(?:has|have)|'s|'ve){_ADVERBS})?\s(?:died|passed\saway|shut\sdown|closed\s(?:down|for\sgood|its\sdoors|their\sdoors)|"
     r"shut\s(?:its|their)\sdoors|(?:went|gone)\s(?:bust|bankrupt|under|out\sof\sbusiness)|filed\sfor\sbankruptcy|burn(?:ed|t)\sdown|"
-    r"fell\s(?:through|apart)|fallen\sthrough|folded|disbanded|dissolved|collapsed|left\sme|moved\sout|ran\saway|"
+    r"fell\s(?:through|apart)|fallen\sthrough|folded|disbanded|dissolved|collapsed|left\sme(?!\s(?:an?|the|with|some|my|his|her|two|three)\b)|moved\sout|ran\saway|"
     r"crossed\sthe\srainbow\sbridge|no\slonger\s(?:exists?|works?\shere)|split\sup|broken?\sup|broke\sup|separated)|"
     rf"(?:\s(?:is|are|was|were|got|has|have)|'s|'ve){_ADVERBS}\s(?:dead|gone(?=$|\s(?:since|for\sgood|now|forever))|no\smore|cancell?ed|axed|"
     r"scrapped|called\soff|dissolved|disbanded|wound\sup|shut\sdown|closed\s(?:down|for\sgood)|bankrupt|stolen|written\soff|totalled|"

@@ -36,7 +36,8 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
                 "(?:own|have|share|got|in)\\s+an?\\s+(?:[\\w-]+\\s+){0,2}(?:flat|apartment|house|room)"
             ),
             (
-                "moved move moving unpacked boxes keys settled relocated sold\\s+ours "
+                "(?:moved|move|moving)(?!\\s+(?:the|my|our|an?|his|her|their|it|them|some)\\b) "
+                "unpacked boxes keys settled relocated sold\\s+ours "
                 "bought\\s+a\\s+(?:house|flat|apartment) new\\s+flat new\\s+place new\\s+apartment "
                 "new\\s+home new\\s+house new\\s+address "
                 "closed\\s+on\\s+the first\\s+night\\s+in slept\\s+(?:there|here) "
@@ -79,6 +80,11 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
                 "sold(?!\\s+(?:the|my|our|an?)\\s+(?:\\w+\\s+)?(?:bike|bicycle|house|flat|boat|tent)\\b) scrapped "
                 "traded\\s+in leased new\\s+car bike cargo\\s+bike cycle tram"
             ),
+        ),
+        (
+            "workplace",
+            "(?:from|in|into|at)\\s+the\\s+office commute on-?site remote remotely (?:from|at)\\s+home",
+            "remote remotely (?:work|working)\\s+(?:from|at)\\s+home back\\s+in\\s+the\\s+office",
         ),
         ("smoke", "smoke smokes smoker cigarettes", "quit\\s+smoking smoke-free patches last\\s+cigarette non-smoker"),
         (

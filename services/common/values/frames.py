@@ -8,8 +8,12 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.values.complements import ends_differ
+from services.common.values.model import Value
 from services.common.values.newness import plainly
+from services.common.values.quantities import ValueReader
+from services.common.values.sameness import Match, match_values
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS, verb_place
+from services.common.values.tokens import tokenize
 
 _MONTHS_AND_DAYS: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -79,6 +83,8 @@ def takes_another_end(earlier: str, later: str) -> bool:
     ends = _without_common_end(old[frame:], new[frame:])
     if not all(0 < len(end) <= _END_MAX for end in ends):
         return False
+    if _are_equal(*ends):
+        return False
     is_back = _AGAIN.search(later) is not None and _AT_PRESENT.search(earlier) is not None
     if (
         (not is_back and ends_differ(old[:frame], *ends))
@@ -93,6 +99,17 @@ def takes_another_end(earlier: str, later: str) -> bool:
         is_new
         and _is_slot(old[:frame], is_back=is_back)
         and not any(_DENIED.search(" ".join(side)) for side in (old, new))
+    )
+
+
+def _are_equal(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether both ends name the same value: "half past seven", "7.30 pm"."""
+    values = [
+        [item for item in ValueReader(tokenize(" ".join(end))).read() if isinstance(item, Value)]
+        for end in (("at", *first), ("at", *second))
+    ]
+    return bool(values[0] and values[1]) and any(
+        match_values(x, y) in {Match.EQUAL, Match.OVERLAPPING} for x in values[0] for y in values[1]
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
+from services.common.values.asked import answers_anew
 from services.common.values.compare import relation
 from services.common.values.complements import are_contrasted
 from services.common.values.conditions import passes_over
@@ -22,8 +23,11 @@ from services.common.values.everyday import abstains, goes_otherwise, is_born, i
 from services.common.values.fields import CHANGED, FIELDS
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
+from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
+from services.common.values.means import goes_by_other_means
+from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
@@ -50,6 +54,7 @@ _ONLY_NOW: Final = re.compile(
 )
 _FOR_A_WHILE: Final = re.compile(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
 """Under these the later one holds for a while, and takes nothing back."""
+_ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
 _NEVER: Final = re.compile(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNORECASE)
 _WILL: Final = re.compile(
     r"\b(?:i|we)(?:'ll|'m\s+going\s+to|'re\s+going\s+to|\s+(?:will|shall|want\s+to|plan\s+to))\b", re.IGNORECASE
@@ -100,9 +105,11 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.UNRELATED  # what one says of themselves another cannot take back
     if is_same_speaker:
         found = relation(earlier.text, later.text)
-        if found in {Relation.UPDATE, Relation.CONTRADICT}:
+        if found in _ENDS:
             return found
     if is_same_speaker and takes_another_end(earlier.text, later.text):
+        return Relation.UPDATE
+    if is_same_speaker and _is_retold(earlier.text, later.text, is_told=later.is_announced):
         return Relation.UPDATE
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
 
@@ -119,18 +126,23 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         return Relation.UPDATE
     if is_same_speaker:
         found = relation(main_part(earlier.text), main_part(later.text))
-        if found in {Relation.UPDATE, Relation.CONTRADICT}:
+        if found in _ENDS:
             return found
     first, second = read_statement(earlier.text), read_statement(later.text)
     is_announced = any(pattern.search(later.text) for pattern in (_AFTER_THAT, _WITH_NEW)) or later.is_announced
     told = [is_announced or _was_named(a, second) for a in first.clauses]
     for b in second.clauses:
         for a, is_told in zip(first.clauses, told, strict=True):
-            if is_same_speaker and (succeeds(a, b, is_told=is_told) or begins(a, b)):
+            if is_same_speaker and _follows(a, b, is_told=is_told):
                 return Relation.UPDATE
             if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
     if is_same_speaker and rescheduled(first.clauses, second.clauses, earlier.day, later.day):
+        return Relation.UPDATE
+    is_new = later.is_announced or is_announced
+    if is_same_speaker and (
+        _lives_otherwise(earlier, later, is_new=is_new) or is_left_behind(first.clauses, second.pieces, later.text)
+    ):
         return Relation.UPDATE
     if is_same_speaker and (has_ended(first, second) or goes_with_it(first.clauses, earlier.text, second.pieces)):
         return Relation.UPDATE
@@ -139,6 +151,50 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
     if is_same_speaker and (_told_otherwise(earlier.text, later.text, is_told=is_announced) or _only(first, second)):
         return Relation.UPDATE
     return Relation.UNRELATED
+
+
+def _follows(a: Clause, b: Clause, *, is_told: bool) -> bool:
+    if succeeds(a, b, is_told=is_told) or begins(a, b):
+        return True
+    return is_measured_anew(a, b, is_told=is_told) or goes_by_other_means(a, b, is_told=is_told)
+
+
+def _lives_otherwise(earlier: Said, later: Said, *, is_new: bool) -> bool:
+    """A question about the speaker has another answer."""
+    if OTHERS.search(earlier.text) or UNSURE.search(earlier.text):
+        return False
+    is_new = is_new or CHANGED.search(later.text) is not None
+    is_other_day = earlier.day is not None and later.day is not None and earlier.day < later.day
+    return answers_anew(earlier.text, later.text, is_new=is_new, is_other_day=is_other_day)
+
+
+def _with_same_opening(earlier: str, later: str) -> tuple[str, bool]:
+    """The later statement from where it opens as the earlier one does, and whether a reason stands before it.
+
+    "Roof repairs, so the choir meets in the gym" says "the choir meets in the gym" where the choir met elsewhere.
+    """
+    opening = " ".join(earlier.split()[:2]).casefold()
+    place = later.casefold().find(f" {opening} ")
+    if place <= 0 or not opening.count(" "):
+        return "", False
+    before = later[:place].rstrip().casefold()
+    reason = before.endswith((", so", ", hence", ", therefore", ", thus", ", which is why", ", that's why"))
+    return (later[place + 1 :], reason) if reason or before.endswith((",", ";", ":", "-")) else ("", False)
+
+
+def _is_retold(earlier: str, later: str, *, is_told: bool) -> bool:
+    """The same statement with another end or number behind what led to it."""
+    tail, has_reason = _with_same_opening(earlier, later)
+    if not tail:
+        return False
+    plain, is_dated = plainly(tail)
+    is_told = is_told or has_reason or is_dated
+    retold = f"{plain} now" if is_told else plain
+    return (
+        takes_another_end(earlier, retold)
+        or gives_another_number(earlier, plain, is_told=is_told)
+        or relation(plainly(earlier)[0], retold) in _ENDS
+    )
 
 
 def _by_topic(earlier: str, later: str) -> Relation | None:

@@ -49,6 +49,24 @@ _ANNOUNCES: Final = re.compile(
 )
 
 
+_CHATTY: Final = re.compile(
+    r"(?:[\s,]+(?:btw|fyi|atm|rn|tbh|lol|haha|tho|though|pls|plz|please|mate|bro|dude|everyone|guys|folks|at\sthe\smoment|"
+    r"by\sthe\sway|right\snow|as\syou\sknow|of\scourse|as\sit\shappens|sadly|thankfully|luckily|finally)){1,3}$",
+    re.IGNORECASE,
+)
+"""What a sentence may end in without saying more."""
+_ROLE_LAST: Final = re.compile(
+    r"^(?P<who>(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s)?[A-Z][\w'-]{1,30}(?:\s[A-Z][\w'-]{1,30})?)\s(?P<be>is)\s"
+    r"(?P<role>(?:my|our|the)\s(?!(?:best|only|same|one|first|last|new)\b)[\w-]{2,20}(?:\s(?!now\b)[\w-]{2,20})?)(?P<end>\snow)?$"
+)
+"""As in "Dr Hall is my dentist": the role is what the statement is about."""
+_OCCASIONED: Final = re.compile(
+    r"^(?:after|since|following|because\sof|due\sto|thanks\sto|owing\sto)\s(?:the|my|our|a)\s[^,:;]{3,60}[:,]\s(?=(?:the|my|our)\s)",
+    re.IGNORECASE,
+)
+"""As in "after the burglary next door: the key is ...": why it is another."""
+
+
 @lru_cache(maxsize=4_096)
 def plainly(text: str) -> tuple[str, bool]:
     """Returns a statement without what says since when it holds, and whether something did.
@@ -59,11 +77,21 @@ def plainly(text: str) -> tuple[str, bool]:
     changed = _MADE_NEW.sub(lambda match: match["thing"], plain)
     if changed != plain:
         return changed.replace("'s ", " is ", 1) if "'s " in changed else changed, True
-    plain = _TURNED_OUT.sub("", plain)
+    plain = _CHATTY.sub("", _TURNED_OUT.sub("", plain))
+    occasioned = _OCCASIONED.sub("", plain)
+    if occasioned != plain:
+        return _with_role_first(occasioned), True
     said = _EXCLAIMED.match(plain)
     opened = plain[said.end() :] if said is not None else plain
     is_new = said is not None and _ANNOUNCES.search(said[0]) is not None
     bare = _OPENER.sub("", opened)
     kept = _BECAUSE.sub("", _TRAILER.sub("", bare))
     is_dated = kept != opened
-    return (kept, True) if is_dated else (opened, is_new)
+    return (_with_role_first(kept), True) if is_dated else (_with_role_first(opened), is_new)
+
+
+def _with_role_first(text: str) -> str:
+    match = _ROLE_LAST.match(text)
+    if match is None:
+        return text
+    return f"{match['role']} is {match['who']}{match['end'] or ''}"

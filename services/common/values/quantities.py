@@ -37,6 +37,11 @@ _CLOCK_BEFORE: Final = frozenset({"at", "until", "till", "by", "from", "before",
 _MINUTES: Final = {"five": 5, "ten": 10, "twenty": 20, "twenty-five": 25}
 _TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
 _PER: Final = frozenset({"a", "per", "every", "each"})
+_RISING: Final = frozenset({"went", "go", "goes", "gone", "going", "am", "are", "'m", "now"})
+_RAISING: Final = frozenset({"put", "puts", "bumped", "raised", "raise", "pushed", "brought"})
+_AFTER_HOUR: Final = frozenset(
+    {"", "on", "in", "from", "now", "and", "these", "instead", "sharp", "today", "tomorrow", "every", "again"}
+)
 _MAGNITUDES: Final = {"k": 1e3, "m": 1e6, "bn": 1e9}
 
 
@@ -132,6 +137,8 @@ class ValueReader:
         number = SMALL_NUMBERS.get(word) or (int(word) if word.isdecimal() and len(word) < 3 else 0)
         if 0 < number < 13 and self._half_day(1):
             return self._taken(2, _clock(60 * number, self._half_day(1), is_full=False))
+        if 0 < number < 13 and self._lower(-1) in {"at", "till", "until"} and self._lower(1) in _AFTER_HOUR:
+            return self._taken(1, _clock(60 * number, "", is_full=False))
         joined = re.fullmatch(r"(\d{1,2})(am|pm)", word)
         if joined and int(joined[1]) < 13:
             return self._taken(1, _clock(60 * int(joined[1]), joined[2], is_full=False))
@@ -166,12 +173,24 @@ class ValueReader:
         number = float(_TIMES.get(word, 0))
         if not number and self._lower(1) == "times":
             number, count = float(SMALL_NUMBERS.get(word) or (int(word) if word.isdecimal() else 0)), 2
+        if word == "every":
+            return self._every()
         if not number or self._lower(count) not in _PER:
             return None
         base, seconds = UNITS.get(self._lower(count + 1), ("", 0.0))
         if base != "s":
             return None
         return self._taken(count + 2, _number(ValueKind.QUANTITY, "frequency", number / seconds))
+
+    def _every(self) -> Value | None:
+        """As in "every hour", "every two hours", "every other week"."""
+        following = self._lower(1)
+        number = 2.0 if following == "other" else _plain_number(following)
+        count = 2 if number else 1
+        base, seconds = UNITS.get(self._lower(count), ("", 0.0))
+        if base != "s" or not (number or self._lower(count) in {"hour", "minute"}):
+            return None
+        return self._taken(count + 1, _number(ValueKind.QUANTITY, "frequency", 1 / (max(number, 1.0) * seconds)))
 
     def _identifier(self) -> Value | None:
         token = self._tokens[self._place]
@@ -251,6 +270,9 @@ class ValueReader:
             if high > amount and self._lower(count + 2) in UNITS:
                 return self._taken(count + 3, _range(amount, high, self._lower(count + 2)))
         unit = self._lower(count)
+        if unit == "square" and UNITS.get(self._lower(count + 1), ("", 0.0))[0] == "m":
+            side = UNITS[self._lower(count + 1)][1]
+            return self._taken(count + 2, _number(ValueKind.QUANTITY, "area", round(amount * side * side, 9)))
         if unit in {"degrees", "degree"} and self._lower(count + 1) in {"celsius", "fahrenheit", "c", "f"}:
             is_celsius = self._lower(count + 1)[0] == "c"
             celsius = amount if is_celsius else (amount - 32) / 1.8
@@ -297,12 +319,18 @@ def _with_bounds(items: list[Item]) -> list[Item]:
                 step = 1e-9 if words == "more than" else 0.0
                 result[-2:] = [item._replace(low=item.low + step, high=float("inf"))]
                 continue
-            is_rise = words == "up to" and result[-3:-2] and result[-3] in {"went", "go", "goes", "gone", "going"}
+            is_rise = words == "up to" and _rises(result)
             if not is_rise and words in {"at most", "up to", "less than", "fewer than"}:
                 result[-2:] = [item._replace(low=float("-inf"))]
                 continue
         result.append(item)
     return result
+
+
+def _rises(before: list[Item]) -> bool:
+    """Whether "up to" says where something rises: "I'm up to 35", "they put the fee up to 12"."""
+    is_moving = len(before) > 2 and before[-3] in _RISING
+    return is_moving or bool(_RAISING & set(map(str, before[-8:])))
 
 
 def _is_unit(word: str) -> bool:

@@ -27,6 +27,7 @@ from services.common.values.lexicon import (
     STOP,
     TEMPORARY,
     VERBS,
+    WEEKDAYS,
 )
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.quantities import Token, ValueReader
@@ -37,6 +38,9 @@ from services.common.values.units import CURRENCIES
 CHARS_MAX: Final = 600
 """Longer texts are no single statements; they are not read."""
 CLAUSES_MAX: Final = 6
+
+_PERIODS: Final = WEEKDAYS | {"today", "yesterday", "tomorrow", "week", "month", "year"}
+"""Own nothing: "Sunday's race"."""
 
 Item: TypeAlias = "str | Value"
 
@@ -104,7 +108,7 @@ def _clause(tokens: Sequence[Token], *, is_question: bool) -> Clause | None:
         if token.text[:1].isupper() and token.lower not in PRONOUNS and token.lower not in POSSESSIVES and number
     ) | _opening_name(tokens)
     clause.possessors = frozenset(
-        word for word, after in itertools.pairwise(words) if after == "'s" and word not in PRONOUNS
+        word for word, after in itertools.pairwise(words) if after == "'s" and word not in PRONOUNS | _PERIODS
     )
     _read_flags(clause, words, is_question=is_question)
     if place is None:

@@ -26,7 +26,9 @@ _MORE: Final = re.compile(
 )
 """Says that a number is another one than before."""
 _DENIED: Final = re.compile(r"\b(?:not|never|no|if|unless|would|used\sto)\b|n't\b", re.IGNORECASE)
-_FILLERS: Final = DETERMINERS | {"now", "already", "just", "exactly", "please", "about", "around", "only", "again", ","}
+_FILLERS: Final = (DETERMINERS - {"first", "second"}) | frozenset(
+    ["now", "already", "just", "exactly", "please", "about", "around", "only", "again", ","]
+)
 _HOURS_MAX: Final = 24
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY, ValueKind.TIME})
 _BEFORE_HOUR: Final = frozenset({"at", "until", "till", "before", "after", "by"})

@@ -15,6 +15,8 @@ LIGHT: Final = frozenset(
     ["code", "number", "name", "room", "reach", "long", "wide", "high", "old", "last", "age", "address"]
 )
 """Words that name the kind of a value beside it: "my flight number is LH438", "my flight is LH 438"."""
+DIMENSIONS: Final = frozenset({"long", "wide", "high", "deep", "tall", "thick"})
+"""Ways in which a thing is measured: its width is not its length."""
 _DIRECTIONS: Final = {"from": "from", "to": "to", "into": "to", "over": "to", "by": "by"}
 _HALF_DAY: Final = 720.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.asked import slots_of
 from services.common.values.fields import ANNOUNCED, FIELDS
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
 from services.common.values.life import life_fields
@@ -96,6 +97,7 @@ def content_words(text: str) -> frozenset[str]:
     """Returns the words of a statement by which others about the same thing are found, in base form."""
     words = {lemma(token.lower) for token in tokenize(text)}
     named = {f"field:{name}" for name, patterns in FIELDS.items() if any(p.search(text) for p in patterns)}
+    named |= {f"slot:{name}" for name in slots_of(text)}
     named |= {f"life:{number}" for number in life_fields(text)}
     return frozenset(word for word in words if word not in _LIGHT) | named
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.values.complements import items_differ
-from services.common.values.lexicon import MULTIPLE_ROLES, POSSESSIVES, VERBS
+from services.common.values.lexicon import MULTIPLE_ROLES, PARTS_OF_DAY, POSSESSIVES, VERBS
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import Match, match_values, unshared
@@ -41,6 +41,11 @@ _ONE_AT_A_TIME: Final = frozenset(["live", "work", "cost", "weigh", "report", "d
 def is_plain(clause: Clause) -> bool:
     """Returns whether a clause is stated as a fact of now: not hedged, reported, conditional or a past habit."""
     return clause.modality is Modality.STATED and not clause.historic
+
+
+def has_got(clause: Clause) -> bool:
+    """Returns whether a clause says what the speaker has: "got an iphone"."""
+    return clause.verb == "get" and clause.words[:1] == ("got",) and not clause.changed
 
 
 def has_same_subject(a: Clause, b: Clause) -> bool:
@@ -97,11 +102,19 @@ def _times_differ(a: Clause, b: Clause) -> bool:
     return bool(only_a and only_b)
 
 
+def are_of_other_parts(a: Clause, b: Clause) -> bool:
+    """Returns whether one is said of a meal or a part of the day and the other of another one."""
+    parts = [{word for word in clause.words if word in PARTS_OF_DAY} for clause in (a, b)]
+    return bool(parts[0] and parts[1]) and not parts[0] & parts[1]
+
+
 def is_replaced(a: Clause, b: Clause, *, is_told: bool) -> bool:
     """Returns whether the same slot has another value: "My manager is Helene", "my manager is Colm"."""
     if not (is_plain(a) and is_plain(b)) or a.negated or b.negated or not a.subject or not has_same_subject(a, b):
         return False
     if a.verb != b.verb or not a.verb or b.temporary or (b.past and not b.perfect) or a.past != b.past:
+        return False
+    if are_of_other_parts(a, b):
         return False
     first, second = _slot(a), _slot(b)
     if not first or not second or _wants_to_do(a) or _wants_to_do(b):

@@ -76,7 +76,7 @@ def begins(a: Clause, b: Clause) -> bool:
 def _transferred(a: Clause, b: Clause) -> bool:
     """As in "They postponed my exam to 24 March", "Choir practice has moved to Thursday"."""
     thing = _things(a) or (_words(a.rest) if set(b.bag) & _FIRST else set())
-    if b.verb not in _TRANSFERS or not thing or not thing <= _words(b.bag) or _is_of_another(a, b, thing):
+    if b.verb not in _TRANSFERS or not thing or not thing <= _words(b.bag) or is_of_another(a, b, thing):
         return False
     old = [value for value in a.values if value not in a.subject]
     new = [value for value in b.values if b.prepositions.get(value, "") in _TARGETS]
@@ -110,7 +110,7 @@ def _placed(a: Clause, b: Clause) -> bool:
     if not (b.past or b.verb == "put"):
         return False
     objects = {item for item in b.rest if not b.prepositions.get(item)}
-    return bool(places and new) and thing <= objects and not places & new and not _is_of_another(a, b, thing)
+    return bool(places and new) and thing <= objects and not places & new and not is_of_another(a, b, thing)
 
 
 def _painted(a: Clause, b: Clause) -> bool:
@@ -118,7 +118,7 @@ def _painted(a: Clause, b: Clause) -> bool:
     thing = _things(a)
     verbs = {b.verb, *(word for word in b.rest if isinstance(word, str))}
     old, new = _colours(a), _colours(b)
-    is_thing = bool(thing) and thing <= _words(b.bag) and not _is_of_another(a, b, thing)
+    is_thing = bool(thing) and thing <= _words(b.bag) and not is_of_another(a, b, thing)
     return a.verb == "be" and bool(verbs & _COLOURED) and is_thing and bool(old and new) and not old & new
 
 
@@ -325,8 +325,8 @@ def _at_places(clause: Clause) -> set[str]:
     }
 
 
-def _is_of_another(a: Clause, b: Clause, thing: set[str]) -> bool:
-    """Whether the later clause is about somebody else's, or about something that has more in its name."""
+def is_of_another(a: Clause, b: Clause, thing: set[str]) -> bool:
+    """Returns whether the later clause is about somebody else's, or about something that has more in its name."""
     if a.possessors != b.possessors or set(b.bag) & {"he", "she", "you"} - set(a.bag):
         return True
     return any(_is_modified(words, thing) for words in _phrases(b, thing))
