@@ -17,6 +17,7 @@ _SPEAKERS: Final = frozenset({"i", "we"})
 _HABITS: Final = frozenset(
     "drink take have eat like prefer order use work run study drive bank play store wear".split()  # noqa: SIM905 - words
 )
+_RETURNING: Final = frozenset({"am", "are", "'m", "gone", "went", "go"})
 _SAYING_NOTHING: Final = TIMES | PRONOUNS | _OWNERS | {"everywhere"}
 
 
@@ -37,7 +38,8 @@ def goes_by_other_means(a: Clause, b: Clause, *, is_told: bool) -> bool:
 
 def _is_back_to(a: Clause, b: Clause) -> bool:
     """As in "I drink my coffee black", "I'm back to oat milk in my coffee": in the manner of before."""
-    is_back = any(pair in {("back", "to"), ("back", "on")} for pair in pairwise(b.words))
+    places = [n for n, pair in enumerate(pairwise(b.words)) if pair in {("back", "to"), ("back", "on")}]
+    is_back = any(b.words[n - 1] in _RETURNING for n in places if n)  # not "it dates back to"
     if b.verb not in {"be", "go"} or not is_back or a.verb not in _HABITS:
         return False
     old, new = _words(a), _words(b)
