@@ -19,7 +19,7 @@ _CAUSED: Final = re.compile(
 )
 """Somebody lets it be done to something: "we had Pluto put down"."""
 _I: Final = re.compile(r"^(?:i|we|i've|we've|i'm|we're)\b", re.IGNORECASE)
-_FROM: Final = re.compile(r"\s+from\s+(?:the|her|his|their|my|our)\s+(?P<what>\w+)", re.IGNORECASE)
+_FROM: Final = re.compile(r"\s{1,3}from\s{1,3}(?:the|her|his|their|my|our)\s{1,3}(?P<what>\w+)", re.IGNORECASE)
 _NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
 _UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
 _INTRANSITIVE: Final = re.compile(

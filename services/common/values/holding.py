@@ -175,8 +175,8 @@ def _with_same_opening(earlier: str, later: str) -> tuple[str, bool]:
     """
     opening = " ".join(earlier.split()[:2]).casefold()
     place = later.casefold().find(f" {opening} ")
-    if place <= 0 or not opening.count(" "):
-        return "", False
+    if place <= 0 or not opening.count(" ") or (FIRST.match(opening) and not opening.startswith(("my ", "our "))):
+        return "", False  # what the speaker does is done in many ways
     before = later[:place].rstrip().casefold()
     reason = before.endswith((", so", ", hence", ", therefore", ", thus", ", which is why", ", that's why"))
     return (later[place + 1 :], reason) if reason or before.endswith((",", ";", ":", "-")) else ("", False)

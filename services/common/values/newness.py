@@ -50,7 +50,7 @@ _ANNOUNCES: Final = re.compile(
 
 
 _CHATTY: Final = re.compile(
-    r"(?:[\s,]+(?:btw|fyi|atm|rn|tbh|lol|haha|tho|though|pls|plz|please|mate|bro|dude|everyone|guys|folks|at\sthe\smoment|"
+    r"(?:[\s,]{1,3}(?:btw|fyi|atm|rn|tbh|lol|haha|tho|though|pls|plz|please|mate|bro|dude|everyone|guys|folks|at\sthe\smoment|"
     r"by\sthe\sway|right\snow|as\syou\sknow|of\scourse|as\sit\shappens|sadly|thankfully|luckily|finally)){1,3}$",
     re.IGNORECASE,
 )

@@ -39,7 +39,7 @@ CHARS_MAX: Final = 600
 """Longer texts are no single statements; they are not read."""
 CLAUSES_MAX: Final = 6
 
-_PERIODS: Final = WEEKDAYS | {"today", "yesterday", "tomorrow", "week", "month", "year"}
+_PERIODS: Final = WEEKDAYS | {"today", "yesterday", "tomorrow"}
 """Own nothing: "Sunday's race"."""
 
 Item: TypeAlias = "str | Value"
