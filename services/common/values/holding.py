@@ -178,6 +178,8 @@ def _with_same_opening(earlier: str, later: str) -> tuple[str, bool]:
     if place <= 0 or not opening.count(" ") or (FIRST.match(opening) and not opening.startswith(("my ", "our "))):
         return "", False  # what the speaker does is done in many ways
     before = later[:place].rstrip().casefold()
+    if len(before.split()) < 2:
+        return "", False
     reason = before.endswith((", so", ", hence", ", therefore", ", thus", ", which is why", ", that's why"))
     return (later[place + 1 :], reason) if reason or before.endswith((",", ";", ":", "-")) else ("", False)
 

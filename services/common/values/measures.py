@@ -39,6 +39,8 @@ _ALIKE: Final = (
 """Verbs that say the same of a number."""
 _SCOPES: Final = frozenset({"for", "on", "at", "in", "with", "during", "by"})
 _OCCASIONAL: Final = frozenset({"on", "during", "for", "in"})
+_WORDS_MAX: Final = 25
+"""In longer clauses a number may belong to anything."""
 _NO_THINGS: Final = (
     VERBS | TIMES | PRONOUNS | _OWNERS | {"up", "down", "far", "full", "whole", "new", "only", "about", "around", "me"}
 )
@@ -53,6 +55,8 @@ def is_measured_anew(a: Clause, b: Clause, *, is_told: bool) -> bool:
         is_told: Whether its turn announces a change.
     """
     if not (is_plain(a) and is_plain(b)) or a.negated or b.negated or b.temporary or a.past:
+        return False
+    if max(len(a.words), len(b.words)) > _WORDS_MAX or "more" in a.words:
         return False
     is_step, is_sum = _is_step(b), _is_sum(b)
     is_beside = bool({"too", "also", "another"} & set(b.words)) and not is_sum
