@@ -27,7 +27,7 @@ _GIVEN_UP: Final = re.compile(
     rf"(?:^|[\s,])(?:(?:i|we)(?:'ve|\shave|'m|\sam|\sare|'re)?{_ADVERBS}\s)?"
     r"(?:gave\sup\son|given\sup\son|moved\s(?:on|away|over)\sfrom|done\swith|had\senough\sof|fed\sup\swith|parted\sways\swith|"
     r"ditched|dumped|binned|axed|jacked\sin|packed\sin|walked\saway\sfrom|turned\smy\sback\son|weaned\s(?:myself\s)?off|"
-    r"swapped|traded(?:\sin)?|exchanged|replaced|cancelled|canceled|hung\sup|outgrew|outgrown|retired|"
+    r"swapped|traded(?:\sin)?|replaced|cancelled|canceled|hung\sup|outgrew|outgrown|retired|"
     r"no\smore|goodbye\sto|farewell\sto|put\saway|packed\saway|passed\son)"
     r"\s(?P<what>(?:[\w'-]+\s?){1,6}?)(?=$|[,.;!]|\s(?:for|with|by|and|last|on|in|at|this|since|because|after|yesterday|today|to|but|so|from)\b)",
     re.IGNORECASE,
