@@ -15,16 +15,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from services.common.values.belongings import ROLES
 from services.common.values.compare import relation
 from services.common.values.complements import KIN, are_contrasted
 from services.common.values.conditions import passes_over
 from services.common.values.denials import denies, happens_after_all
-from services.common.values.endings import goes_with_it
+from services.common.values.endings import goes_with_it, is_deed_of_person, is_of_another_party
 from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
 from services.common.values.fields import CHANGED, ENDED, FIELDS
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
-from services.common.values.lexicon import MULTIPLE_ROLES, SMALL_NUMBERS, VERBS
+from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
@@ -95,15 +96,6 @@ _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _ELLIPSES: Final = frozenset({("can", "not"), ("could", "not"), ("will", "not"), ("have", "not")})
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
-_PERSONS: Final = (
-    MULTIPLE_ROLES
-    - {"son", "daughter", "child", "kid", "hobby", "language", "pet", "ingredient", "tablet", "pill", "goal"}
-) | frozenset(
-    """
-    doctor nurse vet dentist therapist physio teacher coach tutor boss manager landlord lawyer neighbour trainer
-    dietician
-    """.split()  # noqa: SIM905 - words
-)
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
 _TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
@@ -288,7 +280,8 @@ def _ended(first: Read, second: Read) -> bool:
                 continue
             known = {str(item) for item in (*clause.subject, *clause.rest)}
             known = {word for item in known for word in item.split()} | {*map(lemma, clause.words)}
-            if gone <= known and _is_own(clause, piece) and not (_I.match(piece) and _is_of_others(clause)):
+            is_others = (_I.match(piece) and _is_of_others(clause)) or is_of_another_party(clause, piece)
+            if gone <= known and not is_others and _is_own(clause, piece):
                 return True
     return False
 
@@ -318,7 +311,11 @@ def _is_own(clause: Clause, piece: str) -> bool:
 
 def _is_of_others(clause: Clause) -> bool:
     """Whether a clause is about a relative of the speaker: "my husband smokes"."""
-    return any(word in KIN or word in _PERSONS for item in clause.subject for word in str(item).split())
+    return bool(_subject(clause) & (KIN | ROLES))
+
+
+def _subject(clause: Clause) -> set[str]:
+    return {word for item in clause.subject for word in str(item).split()}
 
 
 def _only(first: Read, second: Read) -> bool:
@@ -342,7 +339,11 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
         return True
     if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
         return False
-    if OTHERS.search(earlier) or THIRD.search(earlier):
+    if (
+        OTHERS.search(earlier)
+        or THIRD.search(earlier)
+        or any(map(is_deed_of_person, read_statement(earlier).clauses[:1]))
+    ):
         return False
     for field, (before, after) in FIELDS.items():
         old = {match[0].casefold() for match in before.finditer(earlier)}
@@ -365,7 +366,7 @@ def _turns_a_life(earlier: str, later: str) -> bool:
     if not _FIRST.search(first) or THIRD.search(first) or THIRD.search(second):
         return False
     clauses = read_statement(told).clauses
-    if clauses and {word for item in clauses[0].subject for word in str(item).split()} & _PERSONS:
+    if clauses and _subject(clauses[0]) & ROLES:
         return False
     is_own = _FIRST.search(second) is not None or not (clauses and clauses[0].subject)
     return turns_a_life(first, second, is_own=is_own)
@@ -388,8 +389,7 @@ def _same_person(earlier: str, later: str) -> bool:
     first, second = _names(earlier), _names(later)
     if _FIRST.search(earlier):
         return bool(_FIRST.search(later)) or all(not clause.subject for clause in read_statement(later).clauses)
-    subject = next(iter(read.subject for read in read_statement(earlier).clauses if read.subject), ())
-    named = {word for item in subject for word in str(item).split()} & first
+    named = next((_subject(read) for read in read_statement(earlier).clauses if read.subject), set()) & first
     return bool(named) and named <= second
 
 
