@@ -12,7 +12,7 @@ from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
 from services.gateway.erasure.followups import follow_ups
 from services.gateway.erasure.matching import Wanted, choose, read, reason_of
-from services.gateway.erasure.model import ErasureSettings, Planned
+from services.gateway.erasure.model import Choice, ErasureSettings, Planned
 from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.store import LoggedTurns
 from services.gateway.erasure.wording import Chosen
@@ -39,11 +39,11 @@ class Candidates:
         self._clock = clock
         self._settings = settings
 
-    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Sequence[Planned]:
+    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Choice:
         """The memories that the query means, by the rules of `matching`; none where it names nothing."""
         wanted = read(query)
         if wanted.is_empty:
-            return ()
+            return Choice()
         limit = self._settings.memories_max + 1
         logged, told, recalled = await asyncio.gather(
             self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, limit=limit),
@@ -66,14 +66,12 @@ class Candidates:
         indices = choose(wanted, [p.text for p in found], similarities.tolist(), self._settings.similarity)
         return [replace(found[index], reason=reason_of(wanted, found[index].text)) for index in indices]
 
-    async def _with_follow_ups(
-        self, tenant_id: str, user_id: str, wanted: Wanted, chosen: list[Planned]
-    ) -> list[Planned]:
+    async def _with_follow_ups(self, tenant_id: str, user_id: str, wanted: Wanted, chosen: list[Planned]) -> Choice:
         """What was chosen, and what goes on about it in its conversations, or all of these where the query says so."""
         ids = [planned.memory_id for planned in chosen if planned.kind is MemoryKind.EPISODE]
         distance = self._settings.conversation_turns_max if wanted.is_talk else self._settings.follow_up_turns
         if not ids or not distance:
-            return chosen
+            return Choice(chosen)
         around = await self._turns.turns_around(
             tenant_id,
             user_id,
@@ -84,7 +82,7 @@ class Candidates:
         )
         if wanted.is_talk:
             talked = [replace(planned, reason=Chosen.CONVERSATION) for planned, _ in around]
-            return _distinct((*chosen, *talked))
+            return Choice(_distinct((*chosen, *talked)))
         going_on = set(
             follow_ups(
                 frozenset() if wanted.numbers else wanted.topics,
@@ -95,7 +93,12 @@ class Candidates:
             )
         )
         further = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]
-        return _distinct((*chosen, *further))
+        near = [
+            replace(planned, reason=Chosen.OWN_SUBJECT)
+            for planned, line in around
+            if line.turn_id not in going_on and line.turn_id not in ids
+        ]
+        return Choice(_distinct((*chosen, *further)), near)
 
     async def turns(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> list[str]:
         """Ids of turns that may say what a query says."""

@@ -218,11 +218,20 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """What a query means."""
+
+    memories: Sequence[Planned] = ()
+    near: Sequence[Planned] = ()  # turns right behind them that stay
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What would go."""
 
     memories: Sequence[Planned] = ()  # those that are shown
     counts: Mapping[MemoryKind, int] = field(default_factory=dict)  # of all that would go
+    near: Sequence[Planned] = ()  # right behind them, and stay
 
 
 @dataclass(frozen=True, slots=True)

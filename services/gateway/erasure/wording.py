@@ -47,7 +47,7 @@ _MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
 
 
 class Chosen(IntEnum):
-    """Why a query means a memory; the numbers are those of the wire format."""
+    """Why a query means a memory, or why it stays; the numbers are those of the wire format."""
 
     UNSPECIFIED = 0
     NAME = 1
@@ -56,6 +56,7 @@ class Chosen(IntEnum):
     SIMILARITY = 4
     FOLLOW_UP = 5
     CONVERSATION = 6
+    OWN_SUBJECT = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def going_on(
         ("My ex Viktor lives in Gdansk.", "He still owes me 900 euros."),
     ],
 )
-def test_spec_6_6_a_turn_without_a_subject_of_its_own_goes_on_about_the_one_before(meant: str, text: str) -> None:
+def test_spec_3_13_a_turn_without_a_subject_of_its_own_goes_on_about_the_one_before(meant: str, text: str) -> None:
     assert going_on(meant, "A: Noted.", text) == [text]
 
 
@@ -63,7 +63,7 @@ def test_spec_6_6_a_turn_without_a_subject_of_its_own_goes_on_about_the_one_befo
         ("I've got a tattoo on my ribs.", "My sister borrowed her car."),
     ],
 )
-def test_spec_6_6_a_turn_with_a_subject_of_its_own_stays(meant: str, text: str) -> None:
+def test_spec_3_13_a_turn_with_a_subject_of_its_own_stays(meant: str, text: str) -> None:
     assert going_on(meant, text) == []
 
 

@@ -294,11 +294,11 @@ def test_spec_3_13_what_belongs_to_a_relative_is_not_sought_by_words_of_own_matt
         ("the woman Iris from yoga", "my iris scan at the airport failed", False),
     ],
 )
-def test_spec_6_6_a_name_is_no_month_and_no_common_noun(query: str, text: str, *, is_meant: bool) -> None:
+def test_spec_3_13_a_name_is_no_month_and_no_common_noun(query: str, text: str, *, is_meant: bool) -> None:
     assert (choose(read(query), [text], [0.3], Rules()) == [0]) is is_meant
 
 
-def test_spec_6_6_a_query_for_a_conversation_means_all_of_it_and_leaving_somebody_is_not_them() -> None:
+def test_spec_3_13_a_query_for_a_conversation_means_all_of_it_and_leaving_somebody_is_not_them() -> None:
     wanted = read("our conversation about leaving Stefan")
     assert wanted.is_talk
     assert choose(wanted, ["I'm thinking of leaving Stefan.", "Stefan likes rye bread."], [0.7, 0.4], Rules()) == [0]
@@ -325,7 +325,7 @@ def test_a_word_that_only_goes_with_a_topic_is_not_counted() -> None:
         ("my brother's wife", ["My wife Eva sings."], None),
     ],
 )
-def test_spec_6_6_a_relation_means_the_one_person_who_is_named_by_it(
+def test_spec_3_13_a_relation_means_the_one_person_who_is_named_by_it(
     query: str, texts: list[str], name: str | None
 ) -> None:
     wanted = name_of_role(read(query), texts)
