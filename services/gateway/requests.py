@@ -59,6 +59,8 @@ class RequestLimits:
 
 
 _DELIVERY_ID: Final = re.compile(r"[0-9]{1,18}")
+_PRESENT_SECONDS: Final = 60.0
+"""A time so little before the gateway's is a caller's clock for the present, not a question about the past."""
 
 
 class RequestReader:
@@ -159,7 +161,7 @@ class RequestReader:
             limit=request.limit or settings.limit_default,
             as_of=as_of,
             known_at=known_at,
-            is_past=until_seconds(as_of) < now.timestamp(),
+            is_past=until_seconds(as_of) < now.timestamp() - _PRESENT_SECONDS,
             scope=scope,
             conversation_id=request.conversation_id,
             tiers=tiers,

@@ -43,6 +43,10 @@ async def replicas(
         "MNEME_QDRANT_URL": production_engines.qdrant_url,
         "MNEME_EMBEDDING_MODEL_DIR": str(model_folder),
         "MNEME_EMBEDDING_THREADS": "1",
+        # A busy machine must not look like a lost server: a service that starts without its engine ends.
+        "MNEME_NEO4J__ACQUIRE_TIMEOUT_SECONDS": "60",
+        "MNEME_NEO4J__CONNECT_TIMEOUT_SECONDS": "60",
+        "MNEME_POSTGRES__CONNECT_TIMEOUT_SECONDS": "60",
         **UNLINKED_BY_USE,
     }
     async with running_replicas(tmp_path_factory.mktemp("replicas"), variables) as started:

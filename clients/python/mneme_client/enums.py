@@ -92,6 +92,19 @@ class ErasureStore(WireEnum):
     AGENTIC = 5
 
 
+class PlannedReason(WireEnum):
+    """Why `forget` chose a memory, or left it."""
+
+    UNSPECIFIED = 0
+    NAME = 1
+    WORDS = 2
+    MATTER = 3
+    SIMILARITY = 4
+    FOLLOW_UP = 5
+    CONVERSATION = 6
+    OWN_SUBJECT = 7  # it stands behind a turn that is meant, and stays
+
+
 class ContextSectionKind(WireEnum):
     """What a section of a prompt's context holds."""
 

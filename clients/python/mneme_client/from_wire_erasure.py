@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import erasure_pb2
 from mneme_client import results_erasure as r
-from mneme_client.enums import ErasureState, ErasureStore, MemoryKind
+from mneme_client.enums import ErasureState, ErasureStore, MemoryKind, PlannedReason
 from mneme_client.from_wire import moment
 
 
@@ -32,10 +32,14 @@ def plan(message: erasure_pb2.ErasurePlan) -> r.ErasurePlan:
         episodes=message.episodes,
         facts=message.facts,
         notes=message.notes,
-        memories=tuple(
-            r.PlannedMemory(MemoryKind(m.memory.kind), m.memory.memory_id, m.preview, moment(m, "time"))
-            for m in message.memories
-        ),
+        memories=tuple(map(_planned, message.memories)),
+        near=tuple(map(_planned, message.near)),
+    )
+
+
+def _planned(m: erasure_pb2.PlannedMemory) -> r.PlannedMemory:
+    return r.PlannedMemory(
+        MemoryKind(m.memory.kind), m.memory.memory_id, m.preview, moment(m, "time"), PlannedReason(m.reason)
     )
 
 

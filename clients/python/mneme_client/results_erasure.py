@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from mneme_client.enums import ErasureState, ErasureStore, MemoryKind
+from mneme_client.enums import ErasureState, ErasureStore, MemoryKind, PlannedReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,13 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class PlannedMemory:
-    """A memory that would go."""
+    """A memory that would go, or that stays near those."""
 
     kind: MemoryKind
     memory_id: str
     preview: str  # its text, cut
     time: datetime | None
+    reason: PlannedReason = PlannedReason.UNSPECIFIED  # why `forget` chose it, or left it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class ErasurePlan:
     facts: int
     notes: int
     memories: tuple[PlannedMemory, ...]  # the first of them
+    near: tuple[PlannedMemory, ...] = ()  # turns right behind those that stay, of `forget`
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Client, Erasure, ErasurePlan, ErasureState, MemoryKind
+from mneme_client import Client, Erasure, ErasurePlan, ErasureState, MemoryKind, PlannedMemory
 from services.cli import options
 from services.cli.rendering import as_json, plain
 from services.cli.state import CliState, state_of
@@ -114,6 +114,11 @@ async def _correct(
         state.out.print(f"remembered as {result.interaction_id}", highlight=False)
 
 
+def _why(memory: PlannedMemory) -> str:
+    """Why a query means a memory, or why it stays; nothing where ids do."""
+    return memory.reason.name.lower().replace("_", " ") if memory.reason else ""
+
+
 def _confirmed(state: CliState, plan: ErasurePlan, *, dry_run: bool, yes: bool, json: bool) -> bool:
     """Shows what would go, and asks; False for a dry run."""
     if json and dry_run:
@@ -122,9 +127,12 @@ def _confirmed(state: CliState, plan: ErasurePlan, *, dry_run: bool, yes: bool, 
     if not json:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("kind", no_wrap=True)
+        table.add_column("why", no_wrap=True)
         table.add_column("text", ratio=1, overflow="fold")
         for memory in plan.memories:
-            table.add_row(memory.kind.name.lower(), plain(memory.preview))
+            table.add_row(memory.kind.name.lower(), _why(memory), plain(memory.preview))
+        for memory in plan.near:
+            table.add_row("stays", _why(memory), plain(memory.preview))
         state.out.print(table)
         state.out.print(f"{plan.episodes} turns, {plan.facts} facts, {plan.notes} notes", highlight=False)
     if dry_run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.endings import is_of_another_party
 from services.common.values.fields import ENDED
 from services.common.values.model import Modality
 from services.common.values.people import OTHERS, THIRD, is_of_others
@@ -52,7 +53,8 @@ def has_ended(first: Read, second: Read) -> bool:
                 continue
             known = {str(item) for item in (*clause.subject, *clause.rest)}
             known = {word for item in known for word in item.split()} | {*map(lemma, clause.words)}
-            if gone <= known and _is_own(clause, piece) and not _is_of_somebody_else(clause, piece, match, gone):
+            is_others = _is_of_somebody_else(clause, piece, match, gone) or is_of_another_party(clause, piece)
+            if gone <= known and not is_others and _is_own(clause, piece):
                 return True
     return False
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from services.common.values.belongings import PERSONS
 from services.common.values.complements import KIN
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
 from services.common.values.model import Modality
@@ -44,11 +45,36 @@ _ENDED_BY: Final = re.compile(
     r"(?:^|\s)(?:cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
     r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|decommissioned|switched\soff|"
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
-    r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation)\s(?:at|to))\s"
+    r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation|badge|pass|laptop|uniform)\s(?:at|to)|gave\s(?:my\s)?notice\s(?:at|to)|dropped\sout\sof|retired\sfrom|"
+    r"unsubscribed\sfrom|moved\sout\sof|moved\saway\sfrom)\s"
     r"(?P<thing>(?:[\w'-]+\s?){1,6}?)(?=$|[,.;]|\s(?:yesterday|today|last|this|on|in|at\sthe\send|because|since|after|for|and|from|before|too|"
     r"as|with|due|when|when|finally|now|by)\b)",
     re.IGNORECASE,
 )
+_SOLD_TO: Final = re.compile(
+    r"(?:^|\s)(?:sold|donated|gave\saway)\s(?P<thing>(?:[\w'-]+\s){1,5}?)(?=(?:to|for|off)\s)", re.IGNORECASE
+)
+"""What somebody else has now."""
+_TIE: Final = re.compile(
+    r"\b(?:sold|donated|gave\saway|got\srid|broke\sup|split|divorced|separated|left\sme|moved\sout|finished\swith|"
+    r"(?:i|we)(?:'ve|\shave)?(?:\s(?:finally|just|now|already))?\s(?:cancell?ed|dropped|gave\sup|given\sup|quit|left|withdrew|pulled\sout|"
+    r"resigned)|laid\soff|fired|sacked|made\sredundant|handed\sin|resigned|dropped\sout)\b",
+    re.IGNORECASE,
+)
+"""The speaker has nothing to do with it any more, and it goes on to be."""
+_PARTED: Final = re.compile(
+    r"\b(?:broke\sup|broken\sup|split|divorced|separated|left\sme|finished\swith)\b", re.IGNORECASE
+)
+_PARTNERS: Final = frozenset(
+    "boyfriend girlfriend husband wife partner fianc\u00e9 fianc\u00e9e fiance fiancee".split()  # noqa: SIM905 - words
+)
+_OWN_STATES: Final = frozenset(
+    """
+    drive own sell study live work collect speak teach buy attend wear read visit belong come open build make
+    sponsor call
+    """.split()  # noqa: SIM905 - words
+)
+"""With another subject these say what somebody else has or does."""
 _NO_DOING: Final = re.compile(
     r"(?:^|[,;:]\s)no\s(?:more\s)?(?P<deed>\w{3,15}ing)\b(?!\s(?:for\s\w+\s(?:day|week)|today|tonight|until|till|this\sweek))",
     re.IGNORECASE,
@@ -60,7 +86,9 @@ _OF_ANOTHER: Final = re.compile(
 )
 _GENERIC: Final = frozenset(
     """
-    project host server job trip plan studio team club company shop membership contract subscription account journey
+    project host server job trip plan studio team club company shop membership contract subscription account
+    journey logistic group ltd inc gmbh partner food system service consulting
+    university college school
     holiday flight hotel restaurant bar pub firm agency client customer supplier course class machine box cat dog horse
     hamster rabbit tortoise parrot car van boat bike programme program order booking reservation management
     """.split()  # noqa: SIM905 - words
@@ -78,6 +106,9 @@ _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {"i"}
 class _Ended(NamedTuple):
     words: frozenset[str]  # all of them name it
     is_named: bool  # by a name
+    is_tie: bool = False  # it goes on to be, without the speaker
+    is_parted: bool = False  # the speaker and a partner have parted
+    others: frozenset[str] = frozenset()  # further capitalised words of its name: "Club"
 
 
 def goes_with_it(clauses: tuple[Clause, ...], earlier: str, pieces: tuple[str, ...]) -> bool:
@@ -115,7 +146,8 @@ def _ended(piece: str) -> tuple[_Ended, ...]:
 
 
 def _read(piece: str) -> Iterator[_Ended]:
-    for pattern in (_GONE, _OFF, _ENDED_BY):
+    patterns = (_GONE, _OFF, _SOLD_TO) if _SOLD_TO.search(piece) else (_GONE, _OFF, _ENDED_BY)
+    for pattern in patterns:
         match = pattern.search(piece)
         if match is None or _DENIED.search(piece[: match.end()]):
             continue
@@ -124,7 +156,10 @@ def _read(piece: str) -> Iterator[_Ended]:
         for thing in re.split(r"\sand\s(?:i|me)\b|\band\b", match["thing"]):
             found = _thing(thing, is_opening=not match.start("thing"))
             if found is not None:
-                yield found
+                yield found._replace(
+                    is_tie=_TIE.search(match[0].strip()) is not None or _TIE.search(piece) is not None,
+                    is_parted=_PARTED.search(match[0]) is not None,
+                )
 
 
 def _thing(text: str, *, is_opening: bool) -> _Ended | None:
@@ -143,7 +178,7 @@ def _thing(text: str, *, is_opening: bool) -> _Ended | None:
     }
     named = (names & nouns) - _GENERIC
     if named and nouns - named <= _GENERIC:
-        return _Ended(frozenset(named), is_named=True)
+        return _Ended(frozenset(named), is_named=True, others=frozenset(names - named))
     specific = nouns - _GENERIC
     words = specific if specific and len(nouns) > 1 and nouns - specific <= {"host", "server", "project"} else nouns
     return _Ended(frozenset(words), is_named=False) if words else None
@@ -179,9 +214,15 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
     if owners and not owners & ended.words:
         return False
     subject = {word for item in clause.subject for word in str(item).split()}
-    if subject & (KIN | {"friend", "neighbour", "colleague", "he", "she", "they"}):
+    is_partner = ended.is_parted and ended.words <= said and bool(said & _PARTNERS)
+    if subject & (KIN | {"friend", "neighbour", "colleague", "he", "she", "they"}) and not is_partner:
+        return False
+    if ended.is_tie and not is_partner and is_deed_of_person(clause):
         return False
     is_own = set(clause.subject) <= {"i", "we"} or "i" in clause.subject or "we" in clause.subject
+    is_speaker = set(clause.subject) <= {"i", "we"}
+    if not is_speaker and not is_partner and _is_anothers(clause, text, ended, subject, owners):
+        return False
     if ended.is_named and not owners:
         if clause.verb in _LASTING and is_own and clause.verb not in {"have", "be"}:
             return False
@@ -190,7 +231,46 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
             re.search(rf"\b(?:the|my|our)\s(?:\w+\s)?{re.escape(next(iter(ended.words)))}", text, re.IGNORECASE)
             is not None
         )
-        return is_thing or (
-            not is_of_itself and (is_own or _SPEAKER.search(text) is not None or bool(subject - ended.words))
+        return (
+            is_thing
+            or (not is_of_itself and (is_own or _SPEAKER.search(text) is not None or bool(subject - ended.words)))
+            or (not ended.is_tie and subject <= ended.words and clause.verb not in _LASTING)
         )
     return clause.verb not in _LASTING - {"be", "have", "meet"}
+
+
+def is_deed_of_person(clause: Clause) -> bool:
+    """Returns whether a clause says what somebody does whom the speaker has: "my tutor drives a Panda"."""
+    return clause.verb != "be" and any(word in PERSONS for item in clause.subject for word in str(item).split())
+
+
+def is_of_another_party(clause: Clause, piece: str) -> bool:
+    """Returns whether the speaker gave something up, and a clause says what somebody else has of it."""
+    subject = {word for item in clause.subject for word in str(item).split()}
+    if set(clause.subject) <= {"i", "we"} or not _TIE.search(piece):
+        return False
+    if _PARTED.search(piece) and clause.verb == "call":
+        return not subject & _PARTNERS
+    return clause.verb in _OWN_STATES and not subject & nouns_of(piece)
+
+
+def _is_anothers(clause: Clause, text: str, ended: _Ended, subject: set[str], owners: set[str]) -> bool:
+    """Whether it says what somebody else has of a thing, or what another thing of the name is.
+
+    "My tutor drives a Fiat Panda", once the speaker's own is sold; "the Alpine garden", once the Alpine Club is left.
+    """
+    if ended.is_parted and clause.verb == "call":
+        return True  # another one of the name
+    if not ended.is_tie or owners & ended.words:
+        return False
+    if subject and not subject & ended.words and clause.verb in _OWN_STATES:
+        return True
+    words = [token.text for token in tokenize(text)]
+    for word, after in pairwise(words):
+        if lemma(word.casefold()) in ended.words and ended.others:
+            is_whole = lemma(after.casefold()) in ended.others | ended.words
+            if not is_whole and after[:1].isalpha() and lemma(after.casefold()) not in _GENERIC and after[:1].isupper():
+                return True
+            if not is_whole and lemma(after.casefold()) in nouns_of(after) and not _SPEAKER.search(text):
+                return True
+    return False

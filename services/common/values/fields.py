@@ -163,6 +163,14 @@ ENDED: Final = re.compile(
 )
 """Verbs after which what they are about is no more."""
 
+EVENTS: Final = re.compile(
+    r"\b(?:got\s+divorced|divorced|divorce\s+came\s+through|broke\s+up|split\s+up|separated|left|quit|resigned|retired|graduated|"
+    r"dropped\s+out|laid\s+off|fired|sacked|made\s+redundant|handed\s+in|moved\s+(?:out|away|house)|"
+    r"(?:bought|got)\s+(?:a|our\s+own|my\s+own)\s+(?:house|flat|cottage|place)|no\s+\w+\s+any\s?more|no\s+longer)\b",
+    re.IGNORECASE,
+)
+"""What ends a job, a home or a relationship, whether it says the next one or not."""
+
 OPPOSED: Final = tuple(
     (_pattern(one), _pattern(other))
     for one, other in (

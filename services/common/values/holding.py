@@ -13,12 +13,13 @@ from datetime import date
 from typing import Final
 
 from services.common.values.asked import answers_anew
+from services.common.values.belongings import ROLES
 from services.common.values.compare import relation
 from services.common.values.complements import are_contrasted
 from services.common.values.conditions import passes_over
 from services.common.values.denials import denies, happens_after_all
 from services.common.values.ended import has_ended
-from services.common.values.endings import goes_with_it
+from services.common.values.endings import goes_with_it, is_deed_of_person
 from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
 from services.common.values.fields import CHANGED, FIELDS
 from services.common.values.frames import main_part, takes_another_end
@@ -31,7 +32,7 @@ from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
-from services.common.values.people import FIRST, OTHERS, PERSONS, THIRD
+from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
@@ -235,6 +236,10 @@ def _told_otherwise(earlier: str, later: str, *, is_told: bool) -> bool:
     return is_born(earlier, later) or are_opposed(earlier, later) or _same_field(earlier, later, is_told=is_told)
 
 
+def _subject(clause: Clause) -> set[str]:
+    return {word for item in clause.subject for word in str(item).split()}
+
+
 def _only(first: Read, second: Read) -> bool:
     """What is left of several things: "only the two cats now" after "two cats and a dog"."""
     for piece in second.pieces:
@@ -256,7 +261,11 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
         return True
     if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
         return False
-    if OTHERS.search(earlier) or THIRD.search(earlier):
+    if (
+        OTHERS.search(earlier)
+        or THIRD.search(earlier)
+        or any(map(is_deed_of_person, read_statement(earlier).clauses[:1]))
+    ):
         return False
     for field, (before, after) in FIELDS.items():
         old = {match[0].casefold() for match in before.finditer(earlier)}
@@ -279,7 +288,7 @@ def _turns_a_life(earlier: str, later: str) -> bool:
     if not FIRST.search(first) or THIRD.search(first) or THIRD.search(second):
         return False
     clauses = read_statement(told).clauses
-    if clauses and {word for item in clauses[0].subject for word in str(item).split()} & PERSONS:
+    if clauses and _subject(clauses[0]) & ROLES:
         return False
     is_own = FIRST.search(second) is not None or not (clauses and clauses[0].subject)
     return turns_a_life(first, second, is_own=is_own)
@@ -302,8 +311,7 @@ def _same_person(earlier: str, later: str) -> bool:
     first, second = _names(earlier), _names(later)
     if FIRST.search(earlier):
         return bool(FIRST.search(later)) or all(not clause.subject for clause in read_statement(later).clauses)
-    subject = next(iter(read.subject for read in read_statement(earlier).clauses if read.subject), ())
-    named = {word for item in subject for word in str(item).split()} & first
+    named = next((_subject(read) for read in read_statement(earlier).clauses if read.subject), set()) & first
     return bool(named) and named <= second
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Final
 
+from services.common.values.belongings import ROLES
 from services.common.values.complements import KIN
 from services.common.values.lexicon import POSSESSIVES, PRONOUNS, VERBS
 from services.common.values.model import Value, ValueKind
-from services.common.values.people import PERSONS
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import DIMENSIONS, Match, match_values
 from services.common.values.sentences import TIMES
@@ -112,7 +112,7 @@ def _is_other(x: Value, y: Value, *, is_step: bool) -> bool:
 def _is_step(clause: Clause) -> bool:
     is_brought = any(pair in {("down", "to"), ("up", "to"), ("back", "to")} for pair in pairwise(clause.words))
     verbs = {lemma(word) for word in (clause.verb, *clause.words[:4])}
-    stepped = any(word.removesuffix("ed").removesuffix("p") in {"bump", "bum"} for word in clause.words[:4])
+    stepped = "bumped" in clause.words[:4]  # which has no base form among the verbs
     has_target = any(clause.prepositions.get(value) == "to" for value in clause.values)
     is_reached = bool({"hit", "hits", "reached", "topped", "passed"} & set(clause.words)) and len(clause.values) == 1
     return is_brought or is_reached or _is_sum(clause) or ((bool(verbs & _STEPS) or stepped) and has_target)
@@ -143,7 +143,7 @@ def _later_only(a: Clause, b: Clause) -> set[Item]:
 
 def _people(clause: Clause) -> set[str]:
     words = {word for item in (*clause.subject, *clause.rest) if isinstance(item, str) for word in item.split()}
-    return words & (KIN | PERSONS)
+    return words & (KIN | ROLES)
 
 
 def _limits_differ(a: Clause, b: Clause, *, is_step: bool) -> bool:

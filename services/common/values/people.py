@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.belongings import ROLES
 from services.common.values.complements import KIN
-from services.common.values.lexicon import MULTIPLE_ROLES
 from services.common.values.reading import Clause
 
 THIRD: Final = re.compile(r"\b(?:he|she|they|his|her|their|hers|theirs|him)\b", re.IGNORECASE)
@@ -17,17 +17,8 @@ OTHERS: Final = re.compile(
     r"children|in-laws|mother-in-law|father-in-law)\b|\b(?!it's|that's|there's|what's|let's|here's)\w+'s\s+\w",
     re.IGNORECASE,
 )
-PERSONS: Final = (
-    MULTIPLE_ROLES
-    - {"son", "daughter", "child", "kid", "hobby", "language", "pet", "ingredient", "tablet", "pill", "goal"}
-) | frozenset(
-    """
-    doctor nurse vet dentist therapist physio teacher coach tutor boss manager landlord lawyer neighbour trainer
-    dietician
-    """.split()  # noqa: SIM905 - words
-)
 
 
 def is_of_others(clause: Clause) -> bool:
     """Returns whether a clause is about a relative of the speaker: "my husband smokes"."""
-    return any(word in KIN or word in PERSONS for item in clause.subject for word in str(item).split())
+    return any(word in KIN or word in ROLES for item in clause.subject for word in str(item).split())

@@ -9,32 +9,17 @@ helper and that ended with it. Pure functions.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from services.common.values.fields import ENDED
+from services.common.values.belongings import GENERIC_KINDS
 from services.common.values.holding import UNSURE, Said
-from services.common.values.lexicon import AUXILIARIES, POSSESSIVES, PRONOUNS, STOP
-from services.common.values.model import Modality, Value, ValueKind
+from services.common.values.model import Modality, Value
 from services.common.values.people import OTHERS
 from services.common.values.pieces import read_statement
+from services.common.values.premise_ends import TITLES, Ended, clause_terms, ended_of, subject_terms, terms
 from services.common.values.reading import Clause
-from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
-_LIGHT: Final = frozenset(
-    {*STOP, *PRONOUNS, *POSSESSIVES, *PUNCTUATION, *AUXILIARIES, *PREPOSITIONS, "'s", "not", "no", "now", "again", "be",
-     "new", "longer", "any", "more", "instead", "days", "have", "too", "also", "and", "as"}
-)  # fmt: skip
-_SIGNS: Final = {
-    "live": "flat house home apartment room garden balcony kitchen street landlord rent neighbour neighbourhood door",
-    "work": "office desk job boss colleague shift canteen badge commute lunch employer salary team contract work",
-    "study": "course lecture exam seminar class campus professor university",
-    "go": "school class teacher homework bus",
-    "drive": "garage boot tank seat insurance tyre petrol car",
-}
-"""Verb of a premise by what shows in other statements that it is taken for granted."""
 _OF_SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|we're|me|us|my|our)\b", re.IGNORECASE)
 _OUTLASTING: Final = frozenset(
     """
@@ -64,9 +49,16 @@ _SET_UP: Final = frozenset(
     }
 )
 """Deeds of the past whose result stays: "I opened port 5432 in the firewall for the database"."""
+_PREPARED: Final = frozenset({"take", "order", "buy", "hire", "rent", "borrow", "pack", "arrange", "plan", "invite"})
+"""Deeds of the past that prepare something: "I took leave until 3 May for the thesis"."""
+_SETTINGS: Final = frozenset({"mute", "muted", "unmuted", "silenced", "whitelisted", "enabled", "disabled"})
+"""Deeds of the past that set how something behaves from then on."""
+_ADAPTING: Final = frozenset({"throttle", "limit", "cap", "restrict", "budget", "stick", "stay", "keep", "ration"})
+"""What somebody does to keep to an amount."""
+_HANDED: Final = frozenset({"give", "send", "tell", "text", "email"})
+"""Deeds of the past after which others have a code: "I gave plum-42 to the guests"."""
 _ASIDE: Final = frozenset({"is", "was", "has", "likes", "loves", "thinks", "says", "knows", "works", "lives"})
 """Behind a name these say what somebody is, not what they do for the speaker."""
-_TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "frau", "herr", "the"})
 _OF_OTHERS: Final = re.compile(r"\b(?:his|her|their)\s+(?P<what>\w+)", re.IGNORECASE)
 _OCCASIONS: Final = frozenset(
     """
@@ -76,33 +68,12 @@ _OCCASIONS: Final = frozenset(
 )
 """What the speaker has with somebody or somewhere as long as it is theirs."""
 _STILL: Final = re.compile(r"\b(?:still|always\s+will|forever|anyway)\b", re.IGNORECASE)
-_CHANGING: Final = frozenset({"move", "switch", "change", "transfer", "become", "start", "join", "relocate"})
+_DETERMINED: Final = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "of"})
 _CAUSE: Final = re.compile(r"\b(?:because\s+of|due\s+to|on\s+account\s+of)\b(?P<what>.{2,60})$", re.IGNORECASE)
 
 
 _CHARS_MAX: Final = 120
-_WORDS_OF_VALUE_MAX: Final = 4
-_AIMS: Final = frozenset(
-    """
-    try want need like make help plan hope start keep get do think know see say look feel
-    """.split()  # noqa: SIM905 - words
-)
-"""Verbs after which no value of a slot stands: "I want to make sure ..."."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """What ended with a premise."""
-
-    things: frozenset[str]  # what it was said of: "office"; of the speaker what they do: "live"
-    signs: frozenset[str]  # stand for the things
-    value: frozenset[str]  # what holds no more: "third", "floor"
-    head: str  # the noun of the things, which may stand alone: "the practice"; empty where they are none
-    is_name: bool  # the value is a name
-    is_denied: bool  # the later statement denies the premise
-    was_negated: bool  # the premise denies something
-    verb: str
-    beside: frozenset[str]  # what else the premise says: "school" beside "Oak"
+_WORDS_OF_DEED_MIN: Final = 3
 
 
 def rests_on(statement: Said, premise: Said, later: Said) -> bool:
@@ -123,24 +94,65 @@ def rests_on(statement: Said, premise: Said, later: Said) -> bool:
     clauses = read_statement(statement.text).clauses
     if not clauses or any(clause.modality is not Modality.STATED or _is_over(clause) for clause in clauses):
         return False
-    for ended in _ended(premise.text, later.text):
+    for ended in ended_of(premise.text, later.text):
         if not ended.value <= said:
             continue
         if ended.is_denied:
             if _repeats_or_follows(ended, clauses, statement.text):
                 return True
             continue
-        holder = [clause for clause in clauses if ended.value & _clause_terms(clause)]
+        holder = [clause for clause in clauses if ended.value & clause_terms(clause)]
         if any(_is_done(clause, ended) or _is_said_of_another(clause, ended) for clause in holder):
             continue
-        if _names_things(ended, said, statement.text):
+        if _names_things(ended, said, statement.text) or _is_kept_to(ended, holder):
             return True
-        if ended.is_name and _deals_with(clauses, ended, statement.text):
+        if ended.is_renamed and _goes_by_name(clauses, ended):
+            return True
+        if ended.is_name and (_deals_with(clauses, ended, statement.text) or _is_mine(ended, statement.text)):
             return True
     return False
 
 
-def _repeats_or_follows(ended: _Ended, clauses: tuple[Clause, ...], text: str) -> bool:
+def _is_kept_to(ended: Ended, clauses: list[Clause]) -> bool:
+    """Whether the speaker keeps to an amount that holds no more: "I throttle the script to 100 requests a minute"."""
+    if not any(word[:1].isdigit() for word in ended.value):
+        return False
+    return any(
+        clause.verb in _ADAPTING
+        and set(clause.subject) <= {"i", "we"}
+        and not clause.negated
+        and len((ended.value | ended.beside) & clause_terms(clause)) > 1  # the unit as well
+        for clause in clauses
+    )
+
+
+def _goes_by_name(clauses: tuple[Clause, ...], ended: Ended) -> bool:
+    """Whether somebody or something is called by a name that it has no more: "Momo sleeps on the sofa"."""
+    for clause in clauses:
+        tokens = [word for word in clause.tokens if word not in PUNCTUATION]
+        if clause.verb in {"be", "call"} or len(tokens) < _WORDS_OF_DEED_MIN:
+            continue
+        first = tokens[: len(ended.value)]
+        last = tokens[-len(ended.value) :]
+        before = tokens[-len(ended.value) - 1 : -len(ended.value)]
+        is_last = set(map(lemma, last)) == ended.value and not set(before) & _DETERMINED
+        if set(map(lemma, first)) == ended.value or is_last:
+            return True
+    return False
+
+
+def _is_mine(ended: Ended, text: str) -> bool:
+    """Whether a value that ended stands behind "my" or "our": "the lock of my red Gazelle"."""
+    words = [lemma(token.lower) for token in tokenize(text)]
+    for place, word in enumerate(words):
+        if word in {"my", "our"}:
+            following = words[place + 1 : place + 1 + len(ended.value)]
+            if len(following) == len(ended.value) and set(following) == ended.value:
+                return True
+    return False
+
+
+def _repeats_or_follows(ended: Ended, clauses: tuple[Clause, ...], text: str) -> bool:
     """As in "I need a lift as I don't drive", "I carry pills because of the walnuts"."""
     cause = _CAUSE.search(text)
     if cause is not None and ended.value and ended.value <= terms(cause["what"]):
@@ -149,38 +161,50 @@ def _repeats_or_follows(ended: _Ended, clauses: tuple[Clause, ...], text: str) -
         clause.verb == ended.verb
         and clause.negated is ended.was_negated
         and set(clause.subject) <= {"i", "we"}
-        and ended.value <= _clause_terms(clause)
+        and ended.value <= clause_terms(clause)
         and not clause.past
         for clause in clauses
     )
 
 
 def _is_over(clause: Clause) -> bool:
+    if clause.verb in _PREPARED and {"until", "for"} <= set(clause.words):
+        return False  # "I took leave until 3 May for the thesis"
     return clause.historic and (clause.past or "when" not in clause.words)
 
 
-def _is_done(clause: Clause, ended: _Ended) -> bool:
+def _is_done(clause: Clause, ended: Ended) -> bool:
     """Whether a clause tells of a past event, and not of something that was set up and ends with its thing."""
     if not (clause.past or clause.perfect):
         return False
-    objects = {word for item in clause.rest if not clause.prepositions.get(item) for word in str(item).split()}
+    named = (item for item in clause.rest if not clause.prepositions.get(item))
+    objects = {word for item in named for word in (item.text if isinstance(item, Value) else item).split()}
     is_object = ended.is_name and ended.value <= objects
-    is_for_it = "for" in clause.words and ended.things <= _clause_terms(clause)
-    return not (clause.verb in _SET_UP and set(clause.subject) <= {"i", "we"} and (is_object or is_for_it))
+    is_for_it = "for" in clause.words and bool(ended.things) and ended.things <= clause_terms(clause)
+    if not set(clause.subject) <= {"i", "we"}:
+        return True
+    if (clause.verb in _PREPARED and is_for_it) or (clause.verb in _SETTINGS and is_object):
+        return False
+    if clause.verb in _HANDED and ended.is_code and is_object:
+        return False
+    return not (clause.verb in _SET_UP and (is_object or is_for_it))
 
 
-def _is_said_of_another(clause: Clause, ended: _Ended) -> bool:
+def _is_said_of_another(clause: Clause, ended: Ended) -> bool:
     """Whether it denies what the premise says, or says it of somebody else: "our client uses Slack"."""
-    is_of_speaker = set(clause.subject) <= {"i", "we"} or bool(ended.head) or ended.things <= _subject_terms(clause)
+    is_of_speaker = set(clause.subject) <= {"i", "we"} or bool(ended.head) or ended.things <= subject_terms(clause)
     return clause.verb == ended.verb and clause.verb != "be" and (clause.negated or not is_of_speaker)
 
 
-def _names_things(ended: _Ended, said: frozenset[str], text: str) -> bool:
+def _names_things(ended: Ended, said: frozenset[str], text: str) -> bool:
     """Whether a statement names what the premise was said of, or what shows that it is taken for granted."""
     if any(lemma(match["what"].casefold()) in ended.things for match in _OF_OTHERS.finditer(text)):
         return False
     if ended.things and (ended.things <= said or bool(ended.signs & said)):
         return True
+    own = ended.things - GENERIC_KINDS
+    if own and own < ended.things and own <= {token.lower for token in tokenize(text)}:
+        return True  # "before yoga", of the yoga class
     return bool(ended.head) and ended.head in said and re.search(rf"\b(?:the|my|our)\s+{ended.head}", text) is not None
 
 
@@ -195,94 +219,7 @@ def _is_of_speaker(statement: Said, premise: Said) -> bool:
     return not of_others and not subjects & {"he", "she", "they"}
 
 
-@lru_cache(maxsize=4_096)
-def terms(text: str) -> frozenset[str]:
-    """Returns the words of a text that carry meaning, in base form, numbers and days among them."""
-    return frozenset(
-        word for token in tokenize(text) if (word := lemma(token.lower)) not in _LIGHT and word[:1].isalnum()
-    )
-
-
-@lru_cache(maxsize=1_024)
-def _ended(premise: str, later: str) -> tuple[_Ended, ...]:
-    """What of a premise ended, by each pair of clauses about the same thing."""
-    found: list[_Ended] = []
-    for a in read_statement(premise).clauses:
-        for b in read_statement(later).clauses:
-            subject = _subject_terms(a)
-            same_subject = (
-                subject <= _subject_terms(b) | _clause_terms(b) if subject else bool(set(a.subject) & set(b.subject))
-            )
-            if not same_subject or a.modality is not Modality.STATED or (not subject and a.verb in _AIMS):
-                continue
-            if not subject and a.verb != b.verb and b.verb not in _CHANGING:
-                continue
-            told, kept = _clause_terms(a), _clause_terms(b)
-            if a.negated != b.negated and a.verb == b.verb:
-                scoped = {word for item in a.rest if a.prepositions.get(item) for word in str(item).split()}
-                value = (scoped or frozenset(told - subject - {a.verb})) & kept
-                if not value and a.rest:
-                    continue
-                found.append(_denied(a, frozenset(value)))
-                continue
-            value = frozenset(told - subject - {a.verb} - kept)
-            if not value or a.negated or b.negated or ENDED.search(" ".join(b.tokens)) or not kept - told:
-                continue
-            things = subject or frozenset({a.verb} | (told & kept)) - value - {"be"}
-            signs = frozenset(_SIGNS.get(a.verb, "").split()) if not subject else frozenset()
-            found.append(
-                _Ended(
-                    things,
-                    signs - value,
-                    value,
-                    _head(a),
-                    is_name=_is_named(a, value),
-                    is_denied=False,
-                    was_negated=a.negated,
-                    verb=a.verb,
-                    beside=told & kept,
-                )
-            )
-    return tuple(ended for ended in found if len(ended.value) <= _WORDS_OF_VALUE_MAX)
-
-
-def _denied(premise: Clause, value: frozenset[str]) -> _Ended:
-    """What ended with a premise that the later statement denies."""
-    return _Ended(
-        things=frozenset({premise.verb}),
-        signs=frozenset(),
-        value=value,
-        head="",
-        is_name=False,
-        is_denied=True,
-        was_negated=premise.negated,
-        verb=premise.verb,
-        beside=frozenset(),
-    )
-
-
-def _subject_terms(clause: Clause) -> frozenset[str]:
-    words = {word for item in clause.subject if isinstance(item, str) for word in item.split()}
-    return frozenset(word for word in words if word not in _LIGHT and word not in set(POSSESSIVES.values()))
-
-
-def _head(clause: Clause) -> str:
-    nouns = [item for item in clause.subject if isinstance(item, str) and item not in set(POSSESSIVES.values())]
-    return nouns[-1].split()[-1] if nouns and not any(item in clause.names for item in nouns) else ""
-
-
-def _clause_terms(clause: Clause) -> frozenset[str]:
-    """The terms of a clause: its words and the text of its values."""
-    return frozenset(word for word in map(lemma, clause.tokens) if word not in _LIGHT and word[:1].isalnum())
-
-
-def _is_named(clause: Clause, value: frozenset[str]) -> bool:
-    is_timed = any(isinstance(item, Value) and item.kind in {ValueKind.DATE, ValueKind.TIME} for item in clause.rest)
-    is_code = any(isinstance(item, Value) and item.kind is ValueKind.IDENTIFIER for item in clause.rest)
-    return (is_code or bool(value & {lemma(name) for name in clause.names})) and not is_timed
-
-
-def _is_of_own_thing(clause: Clause, ended: _Ended) -> bool:
+def _is_of_own_thing(clause: Clause, ended: Ended) -> bool:
     """Whether something of the speaker is with, at or from a name: "My prescriptions come from Dr Amsel"."""
     if ended.verb == "live" or not set(clause.subject) & {"i", "we"} or len(set(clause.subject)) < 2:
         return False
@@ -292,9 +229,9 @@ def _is_of_own_thing(clause: Clause, ended: _Ended) -> bool:
     )
 
 
-def _acts(clause: Clause, ended: _Ended) -> bool:
+def _acts(clause: Clause, ended: Ended) -> bool:
     """Whether a clause says what a name does: "Frau Klein waters my plants"."""
-    name = ended.value | ended.beside | _TITLES
+    name = ended.value | ended.beside | TITLES
     opening = [word for word in clause.tokens if word not in PUNCTUATION]
     place = next((n for n, word in enumerate(opening) if lemma(word) not in name), 0)
     verb = opening[place] if place else ""
@@ -302,16 +239,16 @@ def _acts(clause: Clause, ended: _Ended) -> bool:
     return verb.endswith("s") and (verb not in _ASIDE or (verb == "has" and has_own))
 
 
-def _deals_with(clauses: tuple[Clause, ...], ended: _Ended, text: str) -> bool:
+def _deals_with(clauses: tuple[Clause, ...], ended: Ended, text: str) -> bool:
     """Whether the speaker has to do with a name in a way that ends: "I send the rent to Mr Ferro"."""
     if not _OF_SPEAKER.search(text):
         return False
     for clause in clauses:
-        if not ended.value <= _clause_terms(clause):
+        if not ended.value <= clause_terms(clause):
             continue
         if _acts(clause, ended):
             return True
-        is_lasting = clause.verb in _OUTLASTING and not (clause.verb == "have" and _OCCASIONS & _clause_terms(clause))
+        is_lasting = clause.verb in _OUTLASTING and not (clause.verb == "have" and _OCCASIONS & clause_terms(clause))
         if _is_of_own_thing(clause, ended):
             return True
         if not clause.verb or is_lasting or not set(clause.subject) <= {"i", "we"}:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC
 
 from services.common.auth import Principal
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
-from services.gateway.erasure.matching import choose, read
-from services.gateway.erasure.model import ErasureSettings, Planned
+from services.gateway.erasure.followups import follow_ups
+from services.gateway.erasure.matching import Wanted, choose, read, reason_of
+from services.gateway.erasure.model import Choice, ErasureSettings, Planned
+from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.store import LoggedTurns
+from services.gateway.erasure.wording import Chosen
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.model import RecallQuery
 from services.gateway.recall.pipeline import RecallPipeline
@@ -35,26 +39,66 @@ class Candidates:
         self._clock = clock
         self._settings = settings
 
-    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Sequence[Planned]:
+    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Choice:
         """The memories that the query means, by the rules of `matching`; none where it names nothing."""
         wanted = read(query)
         if wanted.is_empty:
-            return ()
+            return Choice()
         limit = self._settings.memories_max + 1
         logged, told, recalled = await asyncio.gather(
             self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, limit=limit),
             self._turns.turns_with(principal.tenant_id, user_id, wanted.told_terms, limit=limit),
             self._recalled(principal, user_id, query, seconds_left=seconds_left),
         )
-        found = list({(planned.kind, planned.memory_id): planned for planned in (*recalled, *told, *logged)}.values())
+        found = _distinct((*recalled, *told, *logged))
+        chosen = await self._chosen_of(wanted, query, found)
+        by_name = name_of_role(wanted, [planned.text for planned in found])
+        if by_name is not None:
+            named = await self._turns.turns_with(principal.tenant_id, user_id, by_name.terms, limit=limit)
+            chosen = _distinct((*chosen, *await self._chosen_of(by_name, query, _distinct((*found, *named)))))
+        return await self._with_follow_ups(principal.tenant_id, user_id, by_name or wanted, chosen)
+
+    async def _chosen_of(self, wanted: Wanted, query: str, found: Sequence[Planned]) -> list[Planned]:
         if not found:
-            return ()
+            return []
         question = await self._embedder.embed_query(query)
         similarities = (await self._embedder.embed_documents([planned.text for planned in found])) @ question
-        return [
-            found[index]
-            for index in choose(wanted, [p.text for p in found], similarities.tolist(), self._settings.similarity)
+        indices = choose(wanted, [p.text for p in found], similarities.tolist(), self._settings.similarity)
+        return [replace(found[index], reason=reason_of(wanted, found[index].text)) for index in indices]
+
+    async def _with_follow_ups(self, tenant_id: str, user_id: str, wanted: Wanted, chosen: list[Planned]) -> Choice:
+        """What was chosen, and what goes on about it in its conversations, or all of these where the query says so."""
+        ids = [planned.memory_id for planned in chosen if planned.kind is MemoryKind.EPISODE]
+        distance = self._settings.conversation_turns_max if wanted.is_talk else self._settings.follow_up_turns
+        if not ids or not distance:
+            return Choice(chosen)
+        around = await self._turns.turns_around(
+            tenant_id,
+            user_id,
+            ids,
+            before=distance if wanted.is_talk else 0,
+            behind=distance,
+            limit=self._settings.memories_max + 1,
+        )
+        if wanted.is_talk:
+            talked = [replace(planned, reason=Chosen.CONVERSATION) for planned, _ in around]
+            return Choice(_distinct((*chosen, *talked)))
+        going_on = set(
+            follow_ups(
+                frozenset() if wanted.numbers else wanted.topics,
+                set(ids),
+                [line for _, line in around],
+                distance,
+                is_of_person=wanted.about_name,
+            )
+        )
+        further = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]
+        near = [
+            replace(planned, reason=Chosen.OWN_SUBJECT)
+            for planned, line in around
+            if line.turn_id not in going_on and line.turn_id not in ids
         ]
+        return Choice(_distinct((*chosen, *further)), near)
 
     async def turns(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> list[str]:
         """Ids of turns that may say what a query says."""
@@ -97,3 +141,11 @@ class Candidates:
             for note in recalled.notes
         ]
         return [*turns, *facts, *notes]
+
+
+def _distinct(memories: Iterable[Planned]) -> list[Planned]:
+    """Each memory once, as it stands first."""
+    found: dict[tuple[MemoryKind, str], Planned] = {}
+    for planned in memories:
+        found.setdefault((planned.kind, planned.memory_id), planned)
+    return list(found.values())

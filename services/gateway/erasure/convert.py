@@ -119,6 +119,7 @@ def plan_message(plan: Plan, settings: ErasureSettings) -> erasure_pb2.ErasurePl
         facts=plan.counts.get(MemoryKind.FACT, 0),
         notes=plan.counts.get(MemoryKind.NOTE, 0),
         memories=[_planned(one, settings.preview_chars) for one in plan.memories[: settings.previews_max]],
+        near=[_planned(one, settings.preview_chars) for one in plan.near[: settings.previews_max]],
     )
 
 
@@ -128,4 +129,5 @@ def _planned(planned: Planned, chars_max: int) -> erasure_pb2.PlannedMemory:
         memory=memory_pb2.MemoryReference(kind=kind, memory_id=planned.memory_id),
         preview=planned.text[:chars_max],
         time=timestamp(planned.time) if planned.time is not None else None,
+        reason=erasure_pb2.PlannedReason.Name(int(planned.reason)),
     )

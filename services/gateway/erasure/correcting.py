@@ -17,8 +17,8 @@ from services.common.text import split_sentences
 from services.common.turns import MessageRole, Turn
 from services.gateway.erasure.candidates import Candidates
 from services.gateway.erasure.marking import Corrected, mark, metadata_of, text_of
-from services.gateway.erasure.matching import Statement, is_covered, nearest_statements, wrong_statements
 from services.gateway.erasure.model import CorrectCommand, ErasureSettings
+from services.gateway.erasure.statements import Statement, is_covered, nearest_statements, wrong_statements
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Appended, Caller, RememberCommand
 from services.gateway.remembering import Remembering

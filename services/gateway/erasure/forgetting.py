@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from services.common.auth import Principal
 from services.common.clock import Clock
 from services.common.errors import FailedPrecondition, FieldViolation, InvalidArgument, LimitExceeded
 from services.common.paging import Cursor, PageTokens
-from services.gateway.erasure.model import EraseCommand, Erasure, Plan, Planned, Target, TargetKind
+from services.gateway.erasure.model import Choice, EraseCommand, Erasure, Plan, Target, TargetKind
 from services.gateway.erasure.service import Erasing
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Caller
@@ -41,7 +40,7 @@ class Forgotten:
 class ChoosesMemories(Protocol):
     """Finds what a query means."""
 
-    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Sequence[Planned]:
+    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Choice:
         """The memories that a query in plain words means."""
         ...
 
@@ -77,11 +76,11 @@ class Forgetting:
             memories = self._planned(principal.tenant_id, command)
             return await self._erased(principal, caller, erase, memories, None, seconds_left)
         chosen = await self._candidates.chosen(principal, command.user_id, command.query, seconds_left=seconds_left / 2)
-        memories = tuple((planned.kind, planned.memory_id) for planned in chosen)
+        memories = tuple((planned.kind, planned.memory_id) for planned in chosen.memories)
         if len(memories) > self._settings.memories_max:
             raise LimitExceeded("gateway.erasure.memories_max", self._settings.memories_max)
         target = Target(TargetKind.MEMORIES, command.user_id, memories)
-        plan = await self._erasing.plan_of(principal.tenant_id, target, chosen)
+        plan = replace(await self._erasing.plan_of(principal.tenant_id, target, chosen.memories), near=chosen.near)
         if command.dry_run:
             return Forgotten(plan=plan, plan_token=self._token(principal.tenant_id, target) if memories else "")
         if not memories:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, PRONOUNS, VERBS
+from services.common.values.lexicon import AUXILIARIES, MONTHS, PRONOUNS, SEASONS, VERBS
 from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
 from services.gateway.erasure.names import with_capitals
@@ -24,9 +24,9 @@ from services.gateway.erasure.wording import (
     GENERIC,
     LINKS,
     OF_THIRD,
-    OTHER,
     PERSONS,
     SELF,
+    Chosen,
     Word,
     has,
     is_form,
@@ -45,7 +45,20 @@ _LEADING: Final = re.compile(
     r"(?:(?:about|of|on|with|around|regarding|concerning|to\s+do\s+with)\s+)?(?:(?:the fact\s+)?that\s+)?",
     re.IGNORECASE,
 )
-_COVERED_SHARE: Final = 0.6
+_TALK: Final = re.compile(
+    r"^\s{0,9}(?:please\s)?(?:(?:forget|delete|erase|remove|drop)\s)?(?:(?:the|our|that|this|my)\s)(?:whole\s|entire\s|last\s|little\s)?"
+    r"(?:conversation|chat|talk|discussion|exchange)\s(?:that\s)?(?:(?:we|i)\s(?:just\s)?had\s)?"
+    r"(?=(?:about|on|over|regarding|concerning)\s)",
+    re.IGNORECASE,
+)
+"""Opens a query that means a conversation as a whole: "our conversation about the brooch"."""
+_DATED: Final = frozenset("in until till since last next this early late mid every during".split())  # noqa: SIM905 - words
+"""Before a month they make it a time: "in May"."""
+_TIMES: Final = frozenset(MONTHS) | SEASONS
+_BEFORE_NOUNS: Final = frozenset({"my", "our", "the", "his", "her", "their"})
+"""Where nothing has capitals, what follows them is a common noun: "my iris scan"."""
+_LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation"})
+"""Words that name a topic only together with another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,7 @@ class Wanted:
     about_name: bool  # everything of the name is meant, and the other words only describe it
     singular: frozenset[str]  # those of the topics that stand in the singular
     is_of_other: bool  # of a relative or another: "my brother's divorce"
+    is_talk: bool  # the conversations about it, as a whole
     own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
 
     @property
@@ -95,7 +109,8 @@ class Rules:
 
 def read(query: str) -> Wanted:
     """Reads a query."""
-    rest = with_capitals(_LEADING.sub("", query.strip()).strip())
+    asked, talks = _TALK.subn("", query.strip())
+    rest = with_capitals(_LEADING.sub("", asked).strip())
     words = list(words_of(rest))
     names: list[tuple[str, ...]] = []
     owners: list[str] = []
@@ -121,7 +136,8 @@ def read(query: str) -> Wanted:
         singular=topics & {word.bare for word in words},
         is_of_other=any(word.is_possessive and word.index not in in_names for word in words),
         about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
-        own_words=_own_words(words) if not names else frozenset(),
+        is_talk=bool(talks),
+        own_words=_own_words(words) if not (names or talks) else frozenset(),
     )
 
 
@@ -193,7 +209,8 @@ def _by_topic(
     if told or any(_is_called_own(texts[index], wanted) for index in possible):
         # The speaker has one: another's is not meant, nor is the kind.
         possible = [index for index in possible if not _is_another(texts[index], wanted)]
-    shared = {index: sum(has(texts[index], topic) for topic in wanted.topics) for index in possible}
+    counted = wanted.topics - _LIGHT or wanted.topics
+    shared = {index: sum(has(texts[index], topic) for topic in counted) for index in possible}
     most = max(shared.values(), default=0)
     own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
@@ -201,18 +218,18 @@ def _by_topic(
         # "The stammer gets worse": of what the speaker has called their own.
         same = [index for index in possible if shared[index] == most and _opens_with_it(texts[index], wanted)]
         worded = [*worded, *(i for i in same if i not in worded and similarities[i] >= rules.beside_words_min)]
-    if worded and most < len(wanted.topics):
+    if worded and most < len(counted):
         # Only a part of the words: they must be near as well.
         low = rules.beside_words_min if told else rules.similarity_min
-        worded = _near(worded, similarities, low, rules.similarity_margin)
+        worded = near(worded, similarities, low, rules.similarity_margin)
     best = max((similarities[index] for index in worded), default=0.0)
     low = max(rules.beside_words_min if worded or told else rules.similarity_min, best - rules.similarity_margin)
     others = [index for index in own if not shared[index] and not names_other_kin(texts[index], wanted.topics)]
-    return sorted([*worded, *_near(others, similarities, low, rules.similarity_margin)[: rules.alone_max]])
+    return sorted([*worded, *near(others, similarities, low, rules.similarity_margin)[: rules.alone_max]])
 
 
-def _near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
-    """Those at least `low` and not far below the best one, best first."""
+def near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
+    """Returns those at least `low` and not far below the best one, best first."""
     best = max((similarities[index] for index in chosen), default=0.0)
     found = [index for index in chosen if similarities[index] >= max(low, best - margin)]
     return sorted(found, key=lambda index: -similarities[index])
@@ -246,7 +263,11 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if knows_capitals and not word.text[:1].isupper():
         return False
     before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
-    return before is None or before.lower not in ARTICLES
+    if word.bare in _TIMES and (before is not None or place + 1 < len(words)):
+        after = words[place + 1].text if place + 1 < len(words) else ""
+        if after[:1].isdigit() or (before is not None and (before.lower in _DATED or before.text[:1].isdigit())):
+            return False
+    return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
 
 
 def _surname(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
@@ -315,7 +336,7 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
         if word.index in in_names and place:
             before = words[place - 1]
             if before.index == word.index - 1 and before.index not in in_names:
-                return before.bare not in LINKS | FIRST | PRONOUNS
+                return before.bare not in LINKS | FIRST | PRONOUNS and not before.bare.endswith("ing")
     # "Ron, our former gardener": a comma behind the name, and nothing but who it is.
     behind = words[len(in_names) :]
     is_first = [word.index for word in words[: len(in_names)]] == sorted(in_names)
@@ -338,62 +359,13 @@ def _capital_runs(words: Sequence[Word]) -> Iterator[list[Word]]:
         yield run
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A sentence of a turn."""
-
-    turn: int  # index of the turn
-    number: int  # of the sentence in it, from 0
-    text: str
-
-
-def wrong_statements(
-    query: str, right: str, statements: Sequence[Statement], similarities: Sequence[float], rules: Rules
-) -> list[Statement]:
-    """The statements that say what a query calls wrong: all with all of its words, else the most similar ones.
-
-    Args:
-        query: What is wrong.
-        right: What is right; a statement with the same content words says so already.
-        statements: Candidates.
-        similarities: Cosine of each to the query.
-        rules: Bounds.
-    """
-    wanted, correct = _content(query), _content(right)
-    found = [index for index, one in enumerate(statements) if _content(one.text) != correct]
-    worded = [index for index in found if wanted and wanted <= _content(statements[index].text)]
-    if worded:
-        own = [index for index in worded if not _is_of_another(query, statements[index].text)]
-        return [statements[index] for index in own or worded]
-    near = _near(found, similarities, rules.statement_min, rules.statement_margin)
-    # A name of the query is never somebody else's.
-    names = {part for name in read(query).names for part in name}
-    return [statements[index] for index in near if names <= {word.bare for word in words_of(statements[index].text)}]
-
-
-def _is_of_another(query: str, statement: str) -> bool:
-    """Whether a statement is about another thing of the kind that a query names: "the other flat", "Ida's"."""
-    asked = {word.bare for word in words_of(query)}
-    head = next((w.bare for w in words_of(query) if w.bare not in LINKS | FIRST | PRONOUNS | DETERMINERS), "")
-    words = list(words_of(statement))
-    place = next((n for n, word in enumerate(words) if word.bare == head), 0)
-    before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
-    if before is None or before.bare in asked:
-        return False
-    return before.bare in OTHER or (before.lower != before.bare and before.lower not in FIRST)
-
-
-def nearest_statements(statements: Sequence[Statement], similarities: Sequence[float], rules: Rules) -> list[Statement]:
-    """The statements of a turn that a right text takes the place of: those most like it."""
-    return [statements[index] for index in _near(range(len(statements)), similarities, -1.0, rules.similarity_margin)]
-
-
-def is_covered(statement: str, said: str) -> bool:
-    """Whether a statement says little besides what another text says: then it is wrong as a whole."""
-    words = _content(statement)
-    # One word more is the wrong value itself.
-    return len(words - _content(said)) <= max(1.0, (1.0 - _COVERED_SHARE) * len(words))
-
-
-def _content(text: str) -> frozenset[str]:
-    return frozenset(lemma(word.bare) for word in words_of(text)) - LINKS - FIRST - PRONOUNS
+def reason_of(wanted: Wanted, text: str) -> Chosen:
+    """Returns why a query means a text that was chosen for it."""
+    words = list(words_of(text))
+    if wanted.names and any(_is_name(words, place, name) for place in range(len(words)) for name in wanted.names):
+        return Chosen.NAME
+    if any(has(words, topic) for topic in wanted.topics) or wanted.numbers & {word.lower for word in words}:
+        return Chosen.WORDS
+    if told_of(wanted.topics, text) or is_clearly_told(wanted.topics, text):
+        return Chosen.MATTER
+    return Chosen.SIMILARITY

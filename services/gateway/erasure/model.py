@@ -13,6 +13,7 @@ from annotated_types import Ge, Le
 from services.common.scope import Scope
 from services.common.settings_types import Count, Duration, DurationOrNone, Seconds
 from services.gateway.erasure.matching import Rules
+from services.gateway.erasure.wording import Chosen
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import RetryPolicy
 
@@ -213,6 +214,15 @@ class Planned:
     memory_id: str
     text: str
     time: datetime | None = None
+    reason: Chosen = Chosen.UNSPECIFIED  # of Forget
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a query means."""
+
+    memories: Sequence[Planned] = ()
+    near: Sequence[Planned] = ()  # turns right behind them that stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +231,7 @@ class Plan:
 
     memories: Sequence[Planned] = ()  # those that are shown
     counts: Mapping[MemoryKind, int] = field(default_factory=dict)  # of all that would go
+    near: Sequence[Planned] = ()  # right behind them, and stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,4 +260,8 @@ class ErasureSettings:
     text_chars_max: Count = 8_000  # of the right text of Correct
     corrected_max: Annotated[int, Ge(1), Le(20)] = 20  # statements that one Correct marks
     candidates_max: Annotated[int, Ge(10), Le(200)] = 200  # memories that a query is compared with by similarity
+    follow_up_turns: Annotated[int, Ge(0), Le(20)] = (
+        4  # how far behind a turn of Forget one may stand that goes on about it; 0: none
+    )
+    conversation_turns_max: Annotated[int, Ge(1), Le(1_000)] = 200  # of a conversation that Forget takes as a whole
     similarity: Rules = field(default_factory=Rules)  # bounds of what similarity may choose

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
+from services.gateway.erasure.followups import Line
 from services.gateway.erasure.model import EraseCommand, Erasure, Item, ItemKind, Planned, Progress, Target
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Caller, Removed
@@ -65,6 +66,12 @@ class LoggedTurns(Protocol):
         self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
     ) -> Sequence[Planned]:
         """A user's turns that hold a word with one of the beginnings, whatever its case; the newest first."""
+        ...
+
+    async def turns_around(
+        self, tenant_id: str, user_id: str, turn_ids: Collection[str], *, before: int, behind: int, limit: int
+    ) -> Sequence[tuple[Planned, Line]]:
+        """Turns of a user, and those of their conversations up to so many places before and behind them, in order."""
         ...
 
 

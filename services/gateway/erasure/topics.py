@@ -94,6 +94,21 @@ def is_clearly_told(topics: Collection[str], text: str) -> bool:
     return False
 
 
+def is_told_beside(topics: Collection[str], text: str) -> bool:
+    """Returns whether a text next to one that a query means has words of its matter and is about nobody else.
+
+    As "the second interview is on 3 March", after "I applied for a post"; in the first person it is meant by itself.
+    """
+    plain = _plain(text)
+    if _MINE.search(plain) is not None or _OF_OTHERS.search(plain) is not None or _UNKNOWN.search(plain[:12]):
+        return False
+    return any(
+        match is not None and not _is_name(plain, match) and _APART[matter].search(plain) is None
+        for matter in _asked(topics)
+        for match in (_TOLD[matter].search(plain),)
+    )
+
+
 def _is_name(text: str, told: re.Match[str]) -> bool:
     """Whether what is told is a part of a name: "the Pension Adler"."""
     is_capital = told[0][:1].isupper() and not told[0].isupper()

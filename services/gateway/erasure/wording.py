@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Final
 
 from services.common.values.complements import KIN
@@ -28,6 +29,14 @@ OTHER: Final = _set("other another second third next old former previous spare l
 """Before a noun these say that another thing is meant."""
 ARTICLES: Final = frozenset({"a", "an"})
 PERSONS: Final = KIN | _set("friend neighbour neighbor colleague boss flatmate roommate teacher doctor dog cat")
+ROLES: Final = PERSONS - {"dog", "cat"} | _set(
+    "ex girlfriend boyfriend fiance fiancee brother-in-law sister-in-law mother-in-law father-in-law son-in-law "
+    "daughter-in-law stepdad stepmum stepfather stepmother stepson stepdaughter goddaughter godson godfather godmother "
+    "grandson granddaughter gran granny nan nana grandad manager physio dentist therapist landlord landlady tutor "
+    "coach trainer lawyer solicitor gardener cleaner nanny babysitter client customer hire intern assistant housemate "
+    "tenant classmate coworker supervisor mentor midwife nurse surgeon consultant"
+)
+"""Who somebody is to the speaker, besides relatives."""
 OF_THIRD: Final = _set("his her their")
 DETERMINERS: Final = _set("the a an his her their its this that these those")
 _TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")
@@ -35,6 +44,19 @@ _SHORTENED: Final = PRONOUNS | {"that", "there", "here", "what", "who", "where",
 """Before "'s" these are no owners."""
 _MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
 """Behind a noun and a hyphen these make a measure of it: "knee-high boots"."""
+
+
+class Chosen(IntEnum):
+    """Why a query means a memory, or why it stays; the numbers are those of the wire format."""
+
+    UNSPECIFIED = 0
+    NAME = 1
+    WORDS = 2
+    MATTER = 3
+    SIMILARITY = 4
+    FOLLOW_UP = 5
+    CONVERSATION = 6
+    OWN_SUBJECT = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ async def test_spec_7_3_an_export_is_plain_and_its_import_is_encrypted(world: Wo
     owner = (str(ANN.tenant_id), str(ANN.user_id))
     records = UserRecords(
         GraphUserRecords(world.graph, KINDS, SEALED_KINDS, world.keys()),
-        agentic_records(TierEmbedder(HashingEmbedder())),
+        agentic_records(TierEmbedder(HashingEmbedder()), captions_max=4),
     )
     page = await records.read(owner, "", limit=100, memories_only=False)
     assert sum(line.count(CANARY) for line in page.lines) == 10

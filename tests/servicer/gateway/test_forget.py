@@ -92,3 +92,34 @@ async def test_spec_3_13_a_plan_token_is_good_for_its_user_alone(client: Client,
         request = erasure_pb2.ForgetRequest(request_id="r", **fields)
         refused = await refusal(gateway.erasures.Forget(request))
         assert (refused.code, refused.paths) == (grpc.StatusCode.INVALID_ARGUMENT, ("plan_token",))
+
+
+async def test_spec_3_13_a_follow_up_goes_and_a_dry_run_says_why_and_what_stays(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    surgery, hurt, oven = "I had knee surgery in October.", "It hurt for a week.", "The oven needs cleaning."
+    await remembered(client, user_id, surgery, hurt, oven)
+    dry = await forget(gateway, user_id, "my knee surgery", dry_run=True)
+    reasons = {planned.preview: planned.reason for planned in dry.plan.memories}
+    assert reasons[surgery] == erasure_pb2.PLANNED_REASON_WORDS
+    assert reasons[hurt] == erasure_pb2.PLANNED_REASON_FOLLOW_UP
+    assert [(one.preview, one.reason) for one in dry.plan.near] == [(oven, erasure_pb2.PLANNED_REASON_OWN_SUBJECT)]
+    await forget(gateway, user_id, plan_token=dry.plan_token)
+    left = await everything(client, user_id, "What hurt for a week?")
+    assert hurt not in left
+    assert oven in left
+
+
+async def test_spec_3_13_a_conversation_goes_as_a_whole_where_the_query_says_so(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    brooch, price, birthday = "I'd like to sell the brooch.", "Not under 700.", "Grandmother's birthday is on 2 June."
+    await remembered(client, user_id, brooch, price)
+    await remembered(client, user_id, birthday, conversation="c2")
+    response = await forget(gateway, user_id, "our conversation about the brooch")
+    assert {planned.reason for planned in response.plan.memories if planned.preview == price} == {
+        erasure_pb2.PLANNED_REASON_CONVERSATION
+    }
+    left = await everything(client, user_id, "What about the price and the birthday?")
+    assert price not in left
+    assert birthday in left

@@ -28,6 +28,12 @@ def test_a_question_has_defaults() -> None:
     assert query.written is None
 
 
+@pytest.mark.parametrize(("seconds_ago", "is_past"), [(0, False), (5, False), (3600, True)])
+def test_spec_3_7_the_clock_of_a_caller_is_the_present(seconds_ago: int, is_past: bool) -> None:
+    as_of = Timestamp(seconds=int(NOW.timestamp()) - seconds_ago)
+    assert READER.recall(question(as_of_time=as_of), "acme", now=NOW).is_past is is_past
+
+
 def test_a_question_says_what_it_wants() -> None:
     token = TOKENS.encode("acme", SequenceSpan(3, 4))
     as_of = Timestamp(seconds=1_700_000_000)

@@ -6,7 +6,7 @@ import json
 
 from services.session.context_window.model import ContextSnapshot, ItemKind, SnapshotItem
 from services.session.context_window.stores.codec import decode_snapshot, encode_snapshot
-from tests.contract.context_window_store import NOON
+from tests.contract.session_samples import NOON
 
 SNAPSHOT = ContextSnapshot(
     snapshot_id="s1",

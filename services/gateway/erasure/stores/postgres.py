@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -31,6 +30,7 @@ from services.gateway.erasure.model import (
     advanced,
 )
 from services.gateway.erasure.stores.auditing import audit_erasure
+from services.gateway.erasure.stores.postgres_turns import TURNS, PostgresLoggedTurns, planned_row
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import ARCHIVE_SUFFIX, Caller, Removed
 from services.gateway.journal.stores import postgres_removal, rows
@@ -57,19 +57,15 @@ _ADD_ITEMS: Final = """
     INSERT INTO gateway.erasure_items (tenant_id, erasure_id, kind, user_id, item_id)
     SELECT $1, $2, * FROM unnest($3::smallint[], $4::text[], $5::text[]) ON CONFLICT DO NOTHING
 """
-_TURNS: Final = """
-    SELECT i.tenant_id, i.user_id, i.interaction_id, i.conversation_id, i.content, i.said_time
-    FROM gateway.interactions AS i WHERE i.tenant_id = $1
-"""
 _TURNS_OF: Final = {
     # With what was removed from its context window.
     TargetKind.CONVERSATION: (
-        f"{_TURNS} AND i.user_id = $2 AND i.conversation_id IN ($3::text, $3 || '{ARCHIVE_SUFFIX}')"
+        f"{TURNS} AND i.user_id = $2 AND i.conversation_id IN ($3::text, $3 || '{ARCHIVE_SUFFIX}')"
     ),
-    TargetKind.SCOPE: f"{_TURNS} AND i.user_id = $2 AND i.scope_key = ANY($3::text[])",
-    TargetKind.MEMORIES: f"{_TURNS} AND i.user_id = $2 AND i.interaction_id = ANY($3::uuid[])",
-    TargetKind.USER: f"{_TURNS} AND i.user_id = $2 AND $3::text IS NULL",
-    TargetKind.TENANT: f"{_TURNS} AND $2::text IS NOT NULL AND $3::text IS NULL",
+    TargetKind.SCOPE: f"{TURNS} AND i.user_id = $2 AND i.scope_key = ANY($3::text[])",
+    TargetKind.MEMORIES: f"{TURNS} AND i.user_id = $2 AND i.interaction_id = ANY($3::uuid[])",
+    TargetKind.USER: f"{TURNS} AND i.user_id = $2 AND $3::text IS NULL",
+    TargetKind.TENANT: f"{TURNS} AND $2::text IS NOT NULL AND $3::text IS NULL",
 }
 # What a tier may get although the log is empty: named to the tiers, so that none of it is read for the first time.
 _ON_THEIR_WAY: Final = """
@@ -98,19 +94,16 @@ _POSTPONE: Final = """
     UPDATE gateway.erasures SET attempts = attempts + 1, next_attempt_time = $3 WHERE tenant_id = $1 AND erasure_id = $2
 """
 _SEPARATOR: Final = "\x1f"
-_TURNS_AT_ONCE: Final = 500
-"""Encrypted turns that are read and decrypted together."""
 
 
-class PostgresErasures:
-    """Implements `ErasureStore`."""
+class PostgresErasures(PostgresLoggedTurns):
+    """Implements `ErasureStore`, and `LoggedTurns`."""
 
     def __init__(
         self, pool: Pool, *, clock: Clock, ids: IdSource, audited_max: int, keys: DataKeys = NO_DATA_KEYS
     ) -> None:
         """Uses the journal's pool, schema and data keys; an audit entry names `audited_max` memories."""
-        self._pool = pool
-        self._keys = keys
+        super().__init__(pool, keys=keys)
         self._clock = clock
         self._ids = ids
         self._audited_max = audited_max
@@ -196,42 +189,7 @@ class PostgresErasures:
                 f"{statement} ORDER BY i.said_time, i.interaction_id LIMIT $4", *arguments, limit
             )
             opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
-        return int(count), [_planned(row) for row in opened]
-
-    async def turns_with(
-        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
-    ) -> Sequence[Planned]:
-        """See `LoggedTurns.turns_with`. Reads all of the user's turns."""
-        if not beginnings:
-            return ()
-        words = "|".join(re.escape(beginning) for beginning in sorted(beginnings))
-        pattern = rf"\m({words})"
-        async with tenant_transaction(self._pool, tenant_id) as connection:
-            if self._keys.is_on:
-                wanted = re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)
-                return await self._opened_turns_with(connection, tenant_id, user_id, wanted, limit)
-            found = await connection.fetch(
-                f"{_TURNS} AND i.user_id = $2 AND i.content ~* $3 ORDER BY i.said_time DESC, i.interaction_id LIMIT $4",
-                tenant_id,
-                user_id,
-                pattern,
-                limit,
-            )
-            # What was encrypted before encryption was switched off is refused.
-            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
-        return [_planned(row) for row in opened]
-
-    async def _opened_turns_with(
-        self, connection: Connection, tenant_id: str, user_id: str, wanted: re.Pattern[str], limit: int
-    ) -> Sequence[Planned]:
-        """The same where the database cannot read the turns: they are decrypted by pages and searched here."""
-        turns: list[Planned] = []
-        statement = f"{_TURNS} AND i.user_id = $2 ORDER BY i.said_time DESC, i.interaction_id"
-        cursor = await connection.cursor(statement, tenant_id, user_id)
-        while len(turns) < limit and (found := await cursor.fetch(_TURNS_AT_ONCE)):
-            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
-            turns += [_planned(row) for row in opened if wanted.search(row["content"])]
-        return turns[:limit]
+        return int(count), [planned_row(row) for row in opened]
 
 
 class PostgresErasureClaim:
@@ -379,10 +337,6 @@ async def _turns(connection: Connection, tenant_id: str, target: Target) -> tupl
     elif target.kind is TargetKind.MEMORIES:
         chosen = [UUID(memory_id) for kind, memory_id in target.memories if kind is MemoryKind.EPISODE]
     return _TURNS_OF[target.kind], [tenant_id, target.user_id, chosen]
-
-
-def _planned(row: Any) -> Planned:
-    return Planned(MemoryKind.EPISODE, str(row["interaction_id"]), row["content"], row["said_time"])
 
 
 def _from_row(row: Any) -> Erasure:

@@ -36,6 +36,10 @@ def ends(earlier: str, later: str) -> bool:
         ("The hotel in Oslo is booked.", "The Oslo trip fell through."),
         ("The cake for the wedding comes from Lottie's.", "We called off the wedding."),
         ("I swim on Tuesdays.", "Doctor's orders, no swimming this year."),
+        ("Mitzi gets half a tablet every evening.", "Mitzi died in the night."),
+        ("The Polo's spare key is at my aunt's.", "I sold the Polo to a dealer today."),
+        ("My locker at Boreal is number 40.", "Handed in my badge at Boreal Logistics yesterday."),
+        ("My husband Ivo does the cooking.", "Ivo and I got divorced in April."),
     ],
 )
 def test_spec_3_5_what_names_an_ended_thing_goes_with_it(earlier: str, later: str) -> None:
@@ -57,6 +61,10 @@ def test_spec_3_5_what_names_an_ended_thing_goes_with_it(earlier: str, later: st
         ("I swim on Tuesdays.", "No swimming today."),
         ("The choir meets on Thursdays.", "The choir was nearly dissolved."),
         ("I smoke.", "My father has quit smoking."),
+        ("My tutor drives a Polo, too.", "I sold the Polo in May."),
+        ("My dentist is called Ivo.", "Ivo and I got divorced in April."),
+        ("The corner shop sells the Morning Post.", "We've cancelled the Morning Post."),
+        ("The Alpine garden opens in May.", "I cancelled my membership of the Alpine Club."),
     ],
 )
 def test_spec_3_5_what_is_past_or_of_a_namesake_stays(earlier: str, later: str) -> None:

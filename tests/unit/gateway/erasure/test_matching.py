@@ -6,7 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from services.gateway.erasure.matching import Rules, Statement, choose, is_covered, read, wrong_statements
+from services.gateway.erasure.matching import Rules, choose, read, reason_of
+from services.gateway.erasure.roles import name_of_role
+from services.gateway.erasure.statements import Statement, is_covered, wrong_statements
+from services.gateway.erasure.wording import Chosen
 
 Texts = Mapping[str, tuple[float, bool]]
 """Texts with their cosine to the query, and whether they are meant. The cosines are those of all-MiniLM-L6-v2."""
@@ -278,3 +281,72 @@ def test_spec_3_13_a_query_about_a_relative_does_not_mean_another_relative() -> 
 def test_spec_3_13_what_belongs_to_a_relative_is_not_sought_by_words_of_own_matters() -> None:
     assert not read("my brother's divorce").told_terms
     assert {"custody", "alimony"} <= read("my divorce").told_terms
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "is_meant"),
+    [
+        ("my goddaughter May", "May plays the cello.", True),
+        ("my goddaughter May", "In May we go to Brittany.", False),
+        ("my goddaughter May", "The rent is due on 3 May.", False),
+        ("my sister-in-law Summer", "Last summer was wet.", False),
+        ("the woman Iris from yoga", "iris gave me her number", True),
+        ("the woman Iris from yoga", "my iris scan at the airport failed", False),
+    ],
+)
+def test_spec_3_13_a_name_is_no_month_and_no_common_noun(query: str, text: str, *, is_meant: bool) -> None:
+    assert (choose(read(query), [text], [0.3], Rules()) == [0]) is is_meant
+
+
+def test_spec_3_13_a_query_for_a_conversation_means_all_of_it_and_leaving_somebody_is_not_them() -> None:
+    wanted = read("our conversation about leaving Stefan")
+    assert wanted.is_talk
+    assert choose(wanted, ["I'm thinking of leaving Stefan.", "Stefan likes rye bread."], [0.7, 0.4], Rules()) == [0]
+    assert not read("my conversation class").is_talk
+
+
+def test_a_word_that_only_goes_with_a_topic_is_not_counted() -> None:
+    texts = ["I'm on a waiting list for a new kidney.", "My husband likes kidney pie."]
+    assert choose(read("everything about my kidney trouble"), texts, [0.6, 0.5], Rules()) == [0]
+
+
+@pytest.mark.parametrize(
+    ("query", "texts", "name"),
+    [
+        (
+            "everything about my brother-in-law",
+            ["My brother-in-law Ernst drinks.", "My brother Ernie lives in Ulm."],
+            "ernst",
+        ),
+        ("my physio", ["My physio is called Rose.", "The rose has blackfly."], "rose"),
+        ("my landlord", ["Mr Pike, my landlord, never answers."], "pike"),
+        ("my landlord", ["Pike is my landlord."], "pike"),
+        ("my sister", ["My sister Pia is here.", "My sister Ute is there."], None),
+        ("my brother's wife", ["My wife Eva sings."], None),
+    ],
+)
+def test_spec_3_13_a_relation_means_the_one_person_who_is_named_by_it(
+    query: str, texts: list[str], name: str | None
+) -> None:
+    wanted = name_of_role(read(query), texts)
+    assert (wanted.names[0][0] if wanted is not None else None) == name
+
+
+def test_a_note_with_its_speaker_names_nobody_by_a_relation() -> None:
+    texts = ["Wilma: My brother-in-law Ernst drinks too much."]
+    wanted = name_of_role(read("my brother-in-law"), texts)
+    assert wanted is not None
+    assert wanted.names == (("ernst",),)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "reason"),
+    [
+        ("Frank Osei", "Frank's desk is by the plotter.", Chosen.NAME),
+        ("my cholesterol values", "Cholesterol again: 5.9.", Chosen.WORDS),
+        ("my debts", "I owe the bank 900.", Chosen.MATTER),
+        ("my stammer", "Talking is hard.", Chosen.SIMILARITY),
+    ],
+)
+def test_the_reason_says_why_a_text_is_meant(query: str, text: str, reason: Chosen) -> None:
+    assert reason_of(read(query), text) is reason

@@ -26,6 +26,17 @@ class ErasureStore(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERASURE_STORE_EPISODIC: _ClassVar[ErasureStore]
     ERASURE_STORE_SEMANTIC: _ClassVar[ErasureStore]
     ERASURE_STORE_AGENTIC: _ClassVar[ErasureStore]
+
+class PlannedReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PLANNED_REASON_UNSPECIFIED: _ClassVar[PlannedReason]
+    PLANNED_REASON_NAME: _ClassVar[PlannedReason]
+    PLANNED_REASON_WORDS: _ClassVar[PlannedReason]
+    PLANNED_REASON_MATTER: _ClassVar[PlannedReason]
+    PLANNED_REASON_SIMILARITY: _ClassVar[PlannedReason]
+    PLANNED_REASON_FOLLOW_UP: _ClassVar[PlannedReason]
+    PLANNED_REASON_CONVERSATION: _ClassVar[PlannedReason]
+    PLANNED_REASON_OWN_SUBJECT: _ClassVar[PlannedReason]
 ERASURE_STATE_UNSPECIFIED: ErasureState
 ERASURE_STATE_PENDING: ErasureState
 ERASURE_STATE_DONE: ErasureState
@@ -35,6 +46,14 @@ ERASURE_STORE_SESSION: ErasureStore
 ERASURE_STORE_EPISODIC: ErasureStore
 ERASURE_STORE_SEMANTIC: ErasureStore
 ERASURE_STORE_AGENTIC: ErasureStore
+PLANNED_REASON_UNSPECIFIED: PlannedReason
+PLANNED_REASON_NAME: PlannedReason
+PLANNED_REASON_WORDS: PlannedReason
+PLANNED_REASON_MATTER: PlannedReason
+PLANNED_REASON_SIMILARITY: PlannedReason
+PLANNED_REASON_FOLLOW_UP: PlannedReason
+PLANNED_REASON_CONVERSATION: PlannedReason
+PLANNED_REASON_OWN_SUBJECT: PlannedReason
 
 class StoreReceipt(_message.Message):
     __slots__ = ("store", "done", "counts", "bytes_may_remain")
@@ -80,26 +99,30 @@ class Erasure(_message.Message):
     def __init__(self, erasure_id: _Optional[str] = ..., user_id: _Optional[str] = ..., state: _Optional[_Union[ErasureState, str]] = ..., stores: _Optional[_Iterable[_Union[StoreReceipt, _Mapping]]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., backup_expire_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purge_note: _Optional[str] = ..., purge_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., purge_due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class PlannedMemory(_message.Message):
-    __slots__ = ("memory", "preview", "time")
+    __slots__ = ("memory", "preview", "time", "reason")
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     PREVIEW_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     memory: _memory_pb2.MemoryReference
     preview: str
     time: _timestamp_pb2.Timestamp
-    def __init__(self, memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., preview: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    reason: PlannedReason
+    def __init__(self, memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., preview: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[_Union[PlannedReason, str]] = ...) -> None: ...
 
 class ErasurePlan(_message.Message):
-    __slots__ = ("episodes", "facts", "notes", "memories")
+    __slots__ = ("episodes", "facts", "notes", "memories", "near")
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
     MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    NEAR_FIELD_NUMBER: _ClassVar[int]
     episodes: int
     facts: int
     notes: int
     memories: _containers.RepeatedCompositeFieldContainer[PlannedMemory]
-    def __init__(self, episodes: _Optional[int] = ..., facts: _Optional[int] = ..., notes: _Optional[int] = ..., memories: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ...) -> None: ...
+    near: _containers.RepeatedCompositeFieldContainer[PlannedMemory]
+    def __init__(self, episodes: _Optional[int] = ..., facts: _Optional[int] = ..., notes: _Optional[int] = ..., memories: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ..., near: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ...) -> None: ...
 
 class MemoryReferences(_message.Message):
     __slots__ = ("memories",)

@@ -1,0 +1,212 @@
+"""Turns without a word of a query that go on about a turn which it means: "It hurt for a week." Pure functions.
+
+Such a turn names nothing of its own to speak of: it begins with a pronoun, or says "it" of nothing that it names, or
+only answers. What a pronoun stands for is what the speaker talked of last: a turn with a subject of its own ends it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.values.complements import KIN
+from services.gateway.erasure.topics import is_told_beside
+from services.gateway.erasure.wording import ROLES, Word, words_of
+
+_SUBJECTS: Final = frozenset(
+    "it it's its that's they they're they've they'd they'll their he he's he'd he'll his she she's she'd she'll her this that".split()  # noqa: SIM905, E501 - words
+)
+"""A sentence that opens with one of them has no subject of its own."""
+_PERSONS: Final = frozenset("he he's he'd he'll his him she she's she'd she'll her".split())  # noqa: SIM905 - words
+_DEMONSTRATIVES: Final = frozenset({"this", "that"})
+_OBJECTS: Final = frozenset({"it", "him", "her", "them", "it's"})
+_OPENERS: Final = frozenset("and but so then also still well anyway only because".split())  # noqa: SIM905 - words
+_EXPLETIVE: Final = re.compile(
+    r"\bit(?:'s|'ll\sbe|\s(?:is|was|has\sbeen|will\sbe|gets?|got))?\s(?:\w+\s)?(?:rain\w*|snow\w*|sunny|cold|hot|warm|dark|late|early|"
+    r"time|\d|mon|tues|wednes|thurs|fri|satur|sun|nice\sto|good\sto|hard\sto|easy\sto|great\sto|takes?\s(?:me|us|an?|\d))|"
+    r"\b(?:make|makes|made)\sit\b|\bthat\s(?:said|way|time|day|week|is\swhy)\b",
+    re.IGNORECASE,
+)
+"""Here "it" and "that" stand for nothing."""
+_ANSWER: Final = re.compile(
+    r"^(?:yes|yeah|yep|no|nope|not\s(?:yet|really|at\sall)|a\slot|a\slittle|never|always)\b", re.IGNORECASE
+)
+_UNSAID: Final = re.compile(
+    r"\b(?:know|knows|found\sout|finds?\sout|told\sme\sso|understand|understands|agrees?|agreed|objects?|objected)\s{0,3}(?:yet|either)?[.!]?$",
+    re.IGNORECASE,
+)
+"""A verb that lacks its object: "My wife doesn't know." """
+_OF_ANOTHER: Final = re.compile(r"\b(?:my|our)\s(?P<who>\w[\w-]*)(?:'s)?\b", re.IGNORECASE)
+_JOINT: Final = re.compile(r"[,;:]|\b(?:that|because|when|if|so|but|and|says|said|thinks|told)\b", re.IGNORECASE)
+"""Where another clause begins."""
+_CHARS_MAX: Final = 200
+_ANSWER_WORDS_MAX: Final = 6
+_NOUN_BEFORE: Final = re.compile(
+    r"\b(?:the|an?|my|our|his|her|their|this|that|no|some|\w+'s)\s(?:[\w-]+\s){0,2}?(?P<noun>[\w-]+)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn of the log in its conversation."""
+
+    turn_id: str
+    conversation_id: str
+    position: int
+    speaker: str
+    text: str
+    is_assistant: bool = False
+
+
+def follow_ups(
+    topics: Collection[str],
+    chosen: Collection[str],
+    lines: Sequence[Line],
+    distance: int,
+    *,
+    is_of_person: bool = False,
+) -> list[str]:
+    """Returns ids of turns that go on about turns that a query means.
+
+    Args:
+        topics: Content words of the query, in base form.
+        chosen: Ids of the turns that it means.
+        lines: Turns of their conversations.
+        distance: How many turns one may stand behind the turn it goes on about.
+        is_of_person: The query means somebody: only what is said of "him" or "her" goes on.
+    """
+    found: list[str] = []
+    conversations: dict[str, list[Line]] = {}
+    for line in lines:
+        conversations.setdefault(line.conversation_id, []).append(line)
+    for of_one in conversations.values():
+        in_order = sorted(of_one, key=lambda line: line.position)
+        found += _going_on(topics, chosen, in_order, distance, is_of_person=is_of_person)
+    return found
+
+
+def _going_on(
+    topics: Collection[str], chosen: Collection[str], lines: Sequence[Line], distance: int, *, is_of_person: bool
+) -> Iterator[str]:
+    last: dict[str, Line] = {}  # by speaker: the turn that says what they talk of
+    meant = set(chosen)
+    before: Line | None = None
+    for line in lines:
+        if line.turn_id in meant:
+            last[line.speaker] = line
+            before = line
+            continue
+        about = before if line.is_assistant else last.get(line.speaker)
+        is_near = about is not None and about.turn_id in meant and line.position - about.position <= distance
+        goes_on = (
+            is_near
+            and about is not None
+            and (
+                _goes_on(about.text, line.text, is_of_person=is_of_person)
+                or (not line.is_assistant and is_told_beside(topics, line.text))
+                or (not line.is_assistant and _answers(line, before, lines, meant))
+            )
+        )
+        if goes_on:
+            meant.add(line.turn_id)
+            yield line.turn_id
+            if not line.is_assistant:
+                last[line.speaker] = line
+        elif not line.is_assistant:
+            last[line.speaker] = line
+        before = line
+
+
+def _answers(line: Line, before: Line | None, lines: Sequence[Line], meant: Collection[str]) -> bool:
+    """Whether a turn only answers what was asked about a turn that is meant: "Yes, a lot."."""
+    if before is None or not before.text.rstrip().endswith("?") or not _ANSWER.match(line.text.strip()):
+        return False
+    asked_of = next((one for one in reversed(lines) if one.position < before.position), None)
+    is_asked = before.turn_id in meant or (asked_of is not None and asked_of.turn_id in meant)
+    return is_asked and len(line.text.split()) <= _ANSWER_WORDS_MAX
+
+
+def _goes_on(about: str, text: str, *, is_of_person: bool) -> bool:
+    """Whether a text says something of what another one is about, and nothing of a subject of its own."""
+    if len(text) > _CHARS_MAX:
+        return False
+    words = list(words_of(text))
+    while words and words[0].lower in _OPENERS:
+        words = words[1:]
+    if not words or _EXPLETIVE.search(text) is not None:
+        return False
+    opening = words[0].lower
+    if opening in _SUBJECTS:
+        if is_of_person and opening not in _PERSONS:
+            return False
+        return _stands_for(opening, about) and not (opening in _DEMONSTRATIVES and _is_noun_after(words))
+    if _UNSAID.search(text) is not None:
+        return True
+    return _has_open_object(words, text, about, is_of_person=is_of_person)
+
+
+def _stands_for(pronoun: str, about: str) -> bool:
+    """Whether a text names what a pronoun may stand for; of several people it says nothing who is meant."""
+    if pronoun not in _PERSONS:
+        return True
+    people = {match["who"].casefold().removesuffix("'s") for match in _OF_ANOTHER.finditer(about)} & (KIN | ROLES)
+    named = {word.lower for word in words_of(about) if word.is_capital and word.index}
+    return len(people) == 1 or (not people and bool(named)) or (not people and bool(_person_words(about)))
+
+
+def _person_words(text: str) -> set[str]:
+    return {word.bare for word in words_of(text)} & (
+        KIN | ROLES | {"man", "woman", "guy", "girl", "boy", "somebody", "someone"}
+    )
+
+
+def _is_noun_after(words: Sequence[Word]) -> bool:
+    """Whether "this" or "that" stands before a noun of its own: "That printer is slow"."""
+    after = words[1].lower if len(words) > 1 else ""
+    return after not in {
+        "is",
+        "was",
+        "has",
+        "will",
+        "would",
+        "hurts",
+        "hurt",
+        "means",
+        "made",
+        "makes",
+        "took",
+        "cost",
+        "costs",
+        "can",
+    }
+
+
+def _has_open_object(words: Sequence[Word], text: str, about: str, *, is_of_person: bool) -> bool:
+    """Whether "it" or "them" stands for nothing in the text: "Only you know about it."."""
+    place = next((n for n, word in enumerate(words) if n and word.lower in _OBJECTS), None)
+    if place is None:
+        return False
+    pronoun = words[place].lower
+    behind = words[place + 1].index if place + 1 < len(words) else -1
+    if is_of_person and pronoun not in _PERSONS:
+        return False
+    if pronoun == "her" and behind == words[place].index + 1:
+        return False  # "her car"
+    start = text.casefold().find(pronoun)
+    nouns = [match["noun"].casefold() for match in _NOUN_BEFORE.finditer(text[: max(0, start)])]
+    if pronoun in {"him", "her"}:
+        people = [noun for noun in nouns if noun in KIN | ROLES]
+        # The subject of a verb is not its object: "The manager let him off".
+        is_subject = len(people) == len(nouns) == 1 and _JOINT.search(text[: max(0, start)]) is None
+        return (not people or is_subject) and _stands_for(pronoun, about)
+    if pronoun == "them":
+        return not any(noun.endswith("s") for noun in nouns)
+    return not any(not noun.endswith("s") and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
+
+
+_NO_THINGS: Final = frozenset(
+    ["everybody", "everyone", "nobody", "studio", "manager", "director", "judge", "council", "insurance", "bank"]
+)
+"""People and offices, for which "it" does not stand."""

@@ -1,0 +1,75 @@
+"""Which statements of turns say what Correct calls wrong. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.values.lexicon import PRONOUNS
+from services.common.values.tokens import lemma
+from services.gateway.erasure.matching import Rules, near, read
+from services.gateway.erasure.wording import DETERMINERS, FIRST, LINKS, OTHER, words_of
+
+_COVERED_SHARE: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a turn."""
+
+    turn: int  # index of the turn
+    number: int  # of the sentence in it, from 0
+    text: str
+
+
+def wrong_statements(
+    query: str, right: str, statements: Sequence[Statement], similarities: Sequence[float], rules: Rules
+) -> list[Statement]:
+    """The statements that say what a query calls wrong: all with all of its words, else the most similar ones.
+
+    Args:
+        query: What is wrong.
+        right: What is right; a statement with the same content words says so already.
+        statements: Candidates.
+        similarities: Cosine of each to the query.
+        rules: Bounds.
+    """
+    wanted, correct = _content(query), _content(right)
+    found = [index for index, one in enumerate(statements) if _content(one.text) != correct]
+    worded = [index for index in found if wanted and wanted <= _content(statements[index].text)]
+    if worded:
+        own = [index for index in worded if not _is_of_another(query, statements[index].text)]
+        return [statements[index] for index in own or worded]
+    nearest = near(found, similarities, rules.statement_min, rules.statement_margin)
+    # A name of the query is never somebody else's.
+    names = {part for name in read(query).names for part in name}
+    return [statements[index] for index in nearest if names <= {word.bare for word in words_of(statements[index].text)}]
+
+
+def _is_of_another(query: str, statement: str) -> bool:
+    """Whether a statement is about another thing of the kind that a query names: "the other flat", "Ida's"."""
+    asked = {word.bare for word in words_of(query)}
+    head = next((w.bare for w in words_of(query) if w.bare not in LINKS | FIRST | PRONOUNS | DETERMINERS), "")
+    words = list(words_of(statement))
+    place = next((n for n, word in enumerate(words) if word.bare == head), 0)
+    before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
+    if before is None or before.bare in asked:
+        return False
+    return before.bare in OTHER or (before.lower != before.bare and before.lower not in FIRST)
+
+
+def nearest_statements(statements: Sequence[Statement], similarities: Sequence[float], rules: Rules) -> list[Statement]:
+    """The statements of a turn that a right text takes the place of: those most like it."""
+    return [statements[index] for index in near(range(len(statements)), similarities, -1.0, rules.similarity_margin)]
+
+
+def is_covered(statement: str, said: str) -> bool:
+    """Whether a statement says little besides what another text says: then it is wrong as a whole."""
+    words = _content(statement)
+    # One word more is the wrong value itself.
+    return len(words - _content(said)) <= max(1.0, (1.0 - _COVERED_SHARE) * len(words))
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(lemma(word.bare) for word in words_of(text)) - LINKS - FIRST - PRONOUNS

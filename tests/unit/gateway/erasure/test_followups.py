@@ -1,0 +1,98 @@
+"""Turns without a word of a query that go on about a turn which it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.gateway.erasure.followups import Line, follow_ups
+
+
+def lines(*texts: str) -> list[Line]:
+    """Turns of one conversation; those of the assistant begin with "A:"."""
+    return [
+        Line(
+            str(n),
+            "c1",
+            n,
+            "Assistant" if text.startswith("A:") else "Ada",
+            text.removeprefix("A:").strip(),
+            text.startswith("A:"),
+        )
+        for n, text in enumerate(texts)
+    ]
+
+
+def going_on(
+    *texts: str, topics: frozenset[str] = frozenset(), distance: int = 4, is_of_person: bool = False
+) -> list[str]:
+    """What goes on about the first turn."""
+    said = lines(*texts)
+    found = follow_ups(topics, {"0"}, said, distance, is_of_person=is_of_person)
+    return [line.text for line in said if line.turn_id in found]
+
+
+@pytest.mark.parametrize(
+    ("meant", "text"),
+    [
+        ("I had a vasectomy in October.", "It hurt for a week."),
+        ("I've been made redundant.", "They gave me three months' pay."),
+        ("I had a row with my dad.", "he called me greedy"),
+        ("I've got a tattoo on my ribs.", "Only the studio and you know about it."),
+        ("I lost 8,000 on crypto.", "My wife doesn't know."),
+        ("I'm on a waiting list for a new kidney.", "The doctors say it may take two years."),
+        ("The neighbour reported us for the hedge.", "We've to cut it down by April."),
+        ("My son was caught shoplifting.", "The manager let him off with a warning."),
+        ("My ex Viktor lives in Gdansk.", "He still owes me 900 euros."),
+    ],
+)
+def test_spec_3_13_a_turn_without_a_subject_of_its_own_goes_on_about_the_one_before(meant: str, text: str) -> None:
+    assert going_on(meant, "A: Noted.", text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("meant", "text"),
+    [
+        ("I had a vasectomy in October.", "The cat was neutered in October as well."),
+        ("I've been made redundant.", "The oven needs cleaning."),
+        ("I've been made redundant.", "The oven is broken, it needs a part."),
+        ("I've been made redundant.", "It rains a lot here."),
+        ("I've been made redundant.", "That printer is slow."),
+        ("I had a row with my dad.", "Will you be at choir tomorrow?"),
+        ("I lost 8,000 on crypto.", "My wife knows the way to the cabin."),
+        ("My brother told my boss about the job.", "He was furious."),
+        ("I've got a tattoo on my ribs.", "My sister borrowed her car."),
+    ],
+)
+def test_spec_3_13_a_turn_with_a_subject_of_its_own_stays(meant: str, text: str) -> None:
+    assert going_on(meant, text) == []
+
+
+def test_what_follows_a_turn_with_another_subject_stays() -> None:
+    assert going_on("I had a vasectomy.", "The shed burned down.", "It took the firemen an hour.") == []
+
+
+def test_a_follow_up_of_a_follow_up_goes_and_one_too_far_behind_stays() -> None:
+    assert going_on("I had a vasectomy.", "It hurt.", "It's better now.") == ["It hurt.", "It's better now."]
+    assert going_on("I had a vasectomy.", "A: Oh.", "A: I see.", "It hurt.", distance=2) == []
+    assert going_on("I had a vasectomy.", "A: Oh.", "It hurt.", distance=2) == ["It hurt."]
+
+
+def test_of_a_person_only_what_is_said_of_them_goes() -> None:
+    assert going_on("Bas broke the lamp.", "It cost 90 euros.", is_of_person=True) == []
+    assert going_on("My flatmate Bas broke the lamp.", "He owes me 90 euros.", is_of_person=True) == [
+        "He owes me 90 euros."
+    ]
+
+
+def test_words_of_the_matter_go_beside_a_turn_that_is_meant() -> None:
+    topics = frozenset({"application"})
+    meant = "I applied for a post at Lenz."
+    assert going_on(meant, "The second interview is on 3 March.", topics=topics) == [
+        "The second interview is on 3 March."
+    ]
+    assert going_on(meant, "My sister's interview is on 3 March.", topics=topics) == []
+
+
+def test_an_answer_to_a_question_about_it_goes() -> None:
+    assert going_on("I had a vasectomy.", "A: Does it hurt?", "Yes, a lot.") == ["Does it hurt?", "Yes, a lot."]
+    assert going_on("I had a vasectomy.", "A: Noted. Tea?", "Black tea, please.") == []
