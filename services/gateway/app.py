@@ -198,11 +198,9 @@ async def open_gateway(
             SharedRates(resources.rates, PostgresDemand(pool), resources.ids.new_id()).start(background)
         learning = learn_from_activity(upstream, profiles, chosen.activity_procedures, background)
         access = AccessRecorder(upstream, queue_max=chosen.recall.access_queue_max)
+        bounds = chosen.recall
         recall_log = RecallLog(
-            journal,
-            resources.clock,
-            queue_max=chosen.recall.log_queue_max,
-            wait_seconds=chosen.recall.log_wait_seconds,
+            journal, resources.clock, queue_max=bounds.log_queue_max, wait_seconds=bounds.log_wait_seconds
         )
         stack.push_async_callback(recall_log.aclose)
         background.keep_running("record-access", access.run)

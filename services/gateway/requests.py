@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
 from services.common.convert import moment, scope_from_proto, turn_from_proto
@@ -59,8 +59,8 @@ class RequestLimits:
 
 
 _DELIVERY_ID: Final = re.compile(r"[0-9]{1,18}")
-_PRESENT_SECONDS: Final = 60.0
-"""A time so little before the gateway's is a caller's clock for the present, not a question about the past."""
+_PRESENT_SECONDS: Final = 60.0  # a time so little before the gateway's is a caller's clock, not the past
+_TimeField: TypeAlias = Literal["as_of_time", "known_at_time"]
 
 
 class RequestReader:
@@ -381,9 +381,7 @@ class RequestReader:
             return Scope()
 
     @staticmethod
-    def _moment(
-        violations: Violations, request: recall_pb2.RecallRequest, name: Literal["as_of_time", "known_at_time"]
-    ) -> datetime | None:
+    def _moment(violations: Violations, request: recall_pb2.RecallRequest, name: _TimeField) -> datetime | None:
         if not request.HasField(name):
             return None
         try:
