@@ -48,9 +48,7 @@ class AuditSettings:
     """How calls are recorded."""
 
     queue_max: Count = 10_000  # reads that wait to be recorded; a read beyond it waits itself
-    others_max: Count = (
-        200  # context items, and activity records, that an entry names; those beyond it are counted in it
-    )
+    others_max: Count = 200  # context items, or activity records, that an entry names; those beyond are counted in it
     append_seconds: float = 1.0  # how often entries are appended to the trees
 
 
