@@ -260,8 +260,7 @@ class ErasureSettings:
     text_chars_max: Count = 8_000  # of the right text of Correct
     corrected_max: Annotated[int, Ge(1), Le(20)] = 20  # statements that one Correct marks
     candidates_max: Annotated[int, Ge(10), Le(200)] = 200  # memories that a query is compared with by similarity
-    follow_up_turns: Annotated[int, Ge(0), Le(20)] = (
-        4  # how far behind a turn of Forget one may stand that goes on about it; 0: none
-    )
+    follow_up_turns: Annotated[int, Ge(0), Le(20)] = 4
+    """How many turns behind one that Forget takes another may stand that goes on about it; 0: none."""
     conversation_turns_max: Annotated[int, Ge(1), Le(1_000)] = 200  # of a conversation that Forget takes as a whole
     similarity: Rules = field(default_factory=Rules)  # bounds of what similarity may choose
