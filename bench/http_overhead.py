@@ -38,7 +38,8 @@ def _by_http(session: aiohttp.ClientSession, address: str) -> Mapping[str, Recal
     url = f"http://{address}/mneme.gateway.v1.MemoryService/Recall"
 
     async def post(body: str | bytes, media_type: str) -> bytes:
-        async with session.post(url, data=body, headers={"content-type": media_type}) as response:
+        headers = {"content-type": media_type, "accept-encoding": "identity"}  # gRPC does not compress here either
+        async with session.post(url, data=body, headers=headers) as response:
             answer = await response.read()
             if response.status != 200:
                 raise BenchError(f"HTTP {response.status}: {answer[:200]!r}")
