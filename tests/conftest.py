@@ -20,9 +20,9 @@ pytest_plugins = [
     "tests.support.parsing",
     "tests.support.postgres",
     "tests.support.postgres_server",
+    "tests.support.stack",  # before what imports it
     "tests.support.production",
     "tests.support.redis",
-    "tests.support.stack",
 ]
 
 # How fast examples are made and run, a busy machine decides.
