@@ -193,9 +193,9 @@ _PROCESSED: Final = GraphKind(
 _IDEMPOTENCY_RECORDS: Final = idempotency_kind(f"{SCHEMA}.idempotency_records", "NoteIdempotencyRecord")
 
 KINDS: Final = (
+    _NOTES,
     data_keys_kind(SCHEMA, "NoteDataKey"),
     _IDEMPOTENCY_RECORDS,
-    _NOTES,
     _PROCESSED,
     _CAPTIONS,
     _LINKS,
