@@ -70,6 +70,15 @@ async def graph(neo4j_url: str) -> AsyncIterator[Graph]:
         yield opened
 
 
+@pytest.fixture
+async def stores(postgres_server: EmbeddedPostgres) -> AsyncIterator[Sequence[RecordStore]]:
+    async with (
+        fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
+        open_administration([urls.superuser], place="test") as connection,
+    ):
+        yield await open_maintenance_records(connection, None)
+
+
 class TestGraphClaims(RecordStoreContract):
     """In a graph."""
 
@@ -81,14 +90,6 @@ class TestGraphClaims(RecordStoreContract):
 
 class TestGraphTierClaims(RecordStoreContract):
     """Claims of jobs whose tier may be in a graph, where it is in PostgreSQL."""
-
-    @pytest.fixture
-    async def stores(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Sequence[RecordStore]]:
-        async with (
-            fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
-            open_administration([urls.superuser], place="test") as connection,
-        ):
-            yield await open_maintenance_records(connection, None)
 
     @pytest.fixture
     def subject(self, stores: Sequence[RecordStore]) -> Subject:
@@ -187,14 +188,6 @@ class TestTableRequests(RecordStoreContract):
     """The same records in PostgreSQL, in one table with those of other tiers."""
 
     @pytest.fixture
-    async def stores(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Sequence[RecordStore]]:
-        async with (
-            fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
-            open_administration([urls.superuser], place="test") as connection,
-        ):
-            yield await open_maintenance_records(connection, None)
-
-    @pytest.fixture
     def subject(self, stores: Sequence[RecordStore]) -> Subject:
         return Subject(stores[3], named(stores[3], GRAPH_REQUESTS), job_request)
 
@@ -270,14 +263,6 @@ class TestGraphMaintenanceLog(RecordStoreContract):
 
 class TestTableMaintenanceLog(RecordStoreContract):
     """The same entries in PostgreSQL, in one table with those of other tiers."""
-
-    @pytest.fixture
-    async def stores(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Sequence[RecordStore]]:
-        async with (
-            fresh_postgres(postgres_server, migrations=[MAINTENANCE]) as urls,
-            open_administration([urls.superuser], place="test") as connection,
-        ):
-            yield await open_maintenance_records(connection, None)
 
     @pytest.fixture
     def subject(self, stores: Sequence[RecordStore]) -> Subject:

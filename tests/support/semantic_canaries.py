@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.owners import InteractionId
@@ -25,21 +25,16 @@ CANARY: Final = "Miso the cat prefers sardines"
 EVERYTHING: Final = FactFilter(statuses=frozenset(FactStatus))
 
 
-class Stores(Protocol):
-    """A replica with a cache of its own."""
+@dataclass(frozen=True)
+class Stores:
+    """A replica with caches of its own."""
 
-    @property
-    def facts(self) -> FactStore: ...
-    @property
-    def supersessions(self) -> SupersessionStore: ...
-    @property
-    def procedures(self) -> ProcedureStore: ...
-    @property
-    def profiles(self) -> ProfileStore: ...
-    @property
-    def code(self) -> CodeStore: ...
-    @property
-    def content_keys(self) -> ContentKeys: ...
+    facts: FactStore
+    supersessions: SupersessionStore
+    procedures: ProcedureStore
+    profiles: ProfileStore
+    code: CodeStore
+    content_keys: ContentKeys
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class GraphDataKeys(Protocol):
     async def for_writing(self, transaction: GraphTransaction, tenant_id: str, user_ids: Iterable[str]) -> Ciphers:
         """Ciphers of a tenant's users, with keys made for those who have none.
 
-        The transaction holds a lock of each user that whoever destroys the key takes first.
+        The transaction holds a lock for each user. Destroying a key takes the same lock first.
 
         Raises:
             DecryptionError, StoreUnavailable: The key management cannot unwrap or reach a key.

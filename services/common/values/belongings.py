@@ -68,7 +68,7 @@ ROLES: Final = (
     dietician
     """.split()  # noqa: SIM905 - words
 )
-"""People whom the speaker may have several of, and those who do something for them."""
+"""Relations of which a speaker can have several, and people who do something for a speaker."""
 
 
 _READ: Final = tuple(

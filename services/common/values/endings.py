@@ -240,7 +240,7 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
 
 
 def is_deed_of_person(clause: Clause) -> bool:
-    """Returns whether a clause says what somebody does whom the speaker has: "my tutor drives a Panda"."""
+    """Returns whether a clause says what another person does: "my tutor drives a Panda"."""
     return clause.verb != "be" and any(word in PERSONS for item in clause.subject for word in str(item).split())
 
 

@@ -21,8 +21,8 @@ _PURGE = "purge_files"
 class PurgeFiles:
     """Purges PostgreSQL as `mneme purge` does while services run; the index follows, see `IndexPurger`.
 
-    One purge of a database runs at a time, whoever asks for it: where a command is at it, or a table could not be
-    rewritten within its bound, the job tries again after its interval.
+    A database has at most one purge at a time, of the job or of the command. While another one runs, or where a table
+    could not be rewritten within its bound, the job tries again after its interval.
     """
 
     name = "episodic.purge_files"

@@ -1,4 +1,4 @@
-"""Users who are being erased: until that is done, no read finds anything of them, in whichever store it still is."""
+"""Users who are being erased: reads find nothing of them, though some stores still hold their data."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ class ErasureSettings:
     response_seconds: Seconds = 2.0  # how long a response waits for the erasure to be complete
     step_timeout_seconds: Seconds = 30.0  # deadline of one call of a tier
     poll_seconds: Seconds = 1.0  # how often erasures that another gateway accepted are looked for
-    pending_poll_seconds: Seconds = 0.5  # how often users whom another gateway erases are looked for, to hide them
+    pending_poll_seconds: Seconds = 0.5  # how often to look for users that other gateways erase: reads hide them
     watch_seconds: Seconds = 0.02  # how often a response that waits looks at its erasure
     concurrent_max: Count = 2  # erasures that one gateway carries out at once; each holds a connection
     retry: RetryPolicy = field(default_factory=RetryPolicy)  # when a failed step is repeated; it is never given up

@@ -31,14 +31,13 @@ from services.semantic.stores.postgres import SCHEMA as SEMANTIC
 from tests.contract.fact_samples import ANN
 from tests.contract.note_samples import ANN as NOTES_ANN
 from tests.contract.note_samples import note_id
-from tests.integration.neo4j.test_fact_encryption import Stores as GraphStores
-from tests.integration.postgres.test_fact_encryption import Stores as TableStores
 from tests.support import note_canaries, semantic_canaries
 from tests.support.encryption import chosen_graph_keys, key_ring
 from tests.support.graph_content import labels_with
 from tests.support.maintenance import MAINTENANCE
 from tests.support.neo4j import fresh_graph
 from tests.support.postgres import fresh_postgres
+from tests.support.semantic_stores import graph_stores, table_stores
 from tests.unit.common.test_copying import MemoryLedger, Silence
 
 CANARY = semantic_canaries.CANARY
@@ -55,7 +54,7 @@ async def copied(source: Sequence[RecordStore], target: Sequence[RecordStore]) -
 
 
 async def read_tables(pool: Pool, folder: Path, fact_id: FactId) -> None:
-    stores = TableStores(pool, PostgresDataKeys(key_ring(folder), SEMANTIC))
+    stores = table_stores(pool, PostgresDataKeys(key_ring(folder), SEMANTIC))
     assert (await stores.facts.get(ANN, fact_id)).text == f"{CANARY} (text)"
     notes = PostgresNoteStore(pool, keys=PostgresDataKeys(key_ring(folder), AGENTIC))
     assert (await notes.get(NOTES_ANN, note_id(1), links_max=0)).note == note_canaries.canary()
@@ -75,13 +74,13 @@ async def test_spec_7_3_encrypted_content_is_copied_to_a_graph_and_back_with_its
         open_administration([first.superuser], place="first") as connection,
         open_administration([second.superuser], place="second") as other_connection,
     ):
-        written = TableStores(pool, PostgresDataKeys(key_ring(tmp_path), SEMANTIC))
+        written = table_stores(pool, PostgresDataKeys(key_ring(tmp_path), SEMANTIC))
         fact_id = await semantic_canaries.write_canaries(written)
         await note_canaries.write_canaries(PostgresNoteStore(pool, keys=PostgresDataKeys(key_ring(tmp_path), AGENTIC)))
 
         await copied(await records(connection, None), await records(connection, graph))
         assert await labels_with(graph, CANARY) == set()
-        stores = GraphStores(graph, chosen_graph_keys("encrypted", tmp_path, FACT_KEYS))
+        stores = graph_stores(graph, chosen_graph_keys("encrypted", tmp_path, FACT_KEYS))
         fact = await stores.facts.get(ANN, fact_id)
         assert (fact.text, [one.text for one in fact.versions]) == (f"{CANARY} (text)", [f"{CANARY} (version)"])
         (procedure,) = await stores.procedures.list_page(ANN, kind=None, after=None, limit=9)

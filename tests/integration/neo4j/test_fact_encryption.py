@@ -12,9 +12,9 @@ import pytest
 from services.agentic.stores.neo4j import COMPONENT as AGENTIC_COMPONENT
 from services.agentic.stores.neo4j import GRAPH_MIGRATIONS_FOLDER as AGENTIC_FOLDER
 from services.agentic.stores.neo4j_content import SEALED_KINDS as NOTE_KINDS
-from services.common.encryption.envelope import SEALED_TEXT, DecryptionError
+from services.common.encryption.envelope import SEALED_TEXT
 from services.common.encryption.key_file import FileKeyManagement, add_key
-from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, Neo4jDataKeys, rewrap_graph
+from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, Neo4jDataKeys, rewrap_graph
 from services.common.encryption.neo4j_content import SealedKind, encrypt_existing_graph, replace_query
 from services.common.encryption.postgres import Ciphers
 from services.common.encryption.ring import DataKeyRing
@@ -25,25 +25,19 @@ from services.common.portability.drivers import GraphUserRecords
 from services.common.portability.records import UserRecords
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.code.config import CodeLimits
-from services.semantic.code.stores.neo4j import Neo4jCodeStore
-from services.semantic.facts.store import FactPosition
-from services.semantic.facts.stores.neo4j import Neo4jFactStore
 from services.semantic.portability import semantic_records
-from services.semantic.procedures.stores.neo4j import Neo4jProcedureStore
-from services.semantic.profile.model import Preferences
-from services.semantic.profile.stores.neo4j import Neo4jProfileStore
 from services.semantic.stores.neo4j_content import SEALED_KINDS
 from services.semantic.stores.neo4j_copy import KINDS
-from services.semantic.stores.neo4j_keys import Neo4jContentKeys
 from services.semantic.stores.neo4j_sealing import DATA_KEYS
-from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
-from tests.contract import code_store, supersession_store
+from tests.contract import supersession_store
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_samples import ANN, enter, lives_in, said
+from tests.contract.semantic_encryption import SemanticEncryptionContract
 from tests.support.embedding import HashingEmbedder
 from tests.support.encryption import key_ring
 from tests.support.graph_content import labels_with
-from tests.support.semantic_canaries import CANARY, EVERYTHING, TABLES, assertion, write_canaries, write_fact
+from tests.support.semantic_canaries import CANARY, EVERYTHING, TABLES, Stores, assertion, write_canaries
+from tests.support.semantic_stores import graph_stores
 
 LABELS = {
     "MnemeFact",
@@ -60,38 +54,6 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class Stores:
-    """A replica with a cache of its own."""
-
-    graph: Graph
-    keys: GraphDataKeys
-
-    @property
-    def facts(self) -> Neo4jFactStore:
-        return Neo4jFactStore(self.graph, keys=self.keys)
-
-    @property
-    def supersessions(self) -> Neo4jSupersessionStore:
-        return Neo4jSupersessionStore(self.graph, keys=self.keys)
-
-    @property
-    def procedures(self) -> Neo4jProcedureStore:
-        return Neo4jProcedureStore(self.graph, keys=self.keys)
-
-    @property
-    def profiles(self) -> Neo4jProfileStore:
-        return Neo4jProfileStore(self.graph, keys=self.keys)
-
-    @property
-    def code(self) -> Neo4jCodeStore:
-        return Neo4jCodeStore(self.graph, keys=self.keys)
-
-    @property
-    def content_keys(self) -> Neo4jContentKeys:
-        return Neo4jContentKeys(self.graph, self.keys)
-
-
-@dataclass(frozen=True)
 class World:
     graph: Graph
     folder: Path
@@ -100,10 +62,10 @@ class World:
         return Neo4jDataKeys(key_ring(self.folder), DATA_KEYS)
 
     def encrypted(self) -> Stores:
-        return Stores(self.graph, self.keys())
+        return graph_stores(self.graph, self.keys())
 
     def plain(self) -> Stores:
-        return Stores(self.graph, NO_GRAPH_DATA_KEYS)
+        return graph_stores(self.graph, NO_GRAPH_DATA_KEYS)
 
 
 @pytest.fixture
@@ -112,40 +74,16 @@ async def world(neo4j_url: str, tmp_path: Path) -> AsyncIterator[World]:
         yield World(graph, tmp_path)
 
 
+class TestNeo4jSemanticEncryption(SemanticEncryptionContract):
+    """With the fixture of this module."""
+
+
 async def test_spec_7_3_no_node_of_the_semantic_tier_holds_what_was_said(world: World) -> None:
     await write_canaries(world.encrypted())
     assert await labels_with(world.graph, CANARY) == set()
     await world.encrypted().content_keys.destroy(ANN)
     await write_canaries(world.plain())
     assert await labels_with(world.graph, CANARY) == LABELS  # each of them is a place where it would have been
-
-
-async def test_spec_7_3_a_replica_reads_what_another_one_encrypted(world: World) -> None:
-    fact_id = await write_canaries(world.encrypted())
-    replica = world.encrypted()
-    fact = await replica.facts.get(ANN, fact_id)
-    assert (fact.text, fact.subject, fact.object) == (f"{CANARY} (text)", f"{CANARY} (subject)", CANARY)
-    assert [version.text for version in fact.versions] == [f"{CANARY} (version)"]
-    pairs = await replica.supersessions.list_page(ANN, state=None, after=None, limit=9)
-    assert {one.statement for one in pairs} <= {f"{CANARY} 1", f"{CANARY} 2"}
-    (procedure,) = await replica.procedures.list_page(ANN, kind=None, after=None, limit=9)
-    assert procedure.draft.trigger == CANARY
-    profile = await replica.profiles.get(ANN)
-    assert profile.preferences.language == CANARY
-    assert profile.statistics.topics == ((CANARY, 1),)
-    with pytest.raises(DecryptionError):
-        await world.plain().facts.get(ANN, fact_id)
-
-
-async def test_spec_7_3_facts_are_listed_by_encrypted_names_in_any_case_and_by_pages(world: World) -> None:
-    stores = world.encrypted()
-    drafts = [replace(lives_in(f"Town {n}"), subject="Ann" if n % 2 else "Bo") for n in range(6)]
-    await enter(stores.facts, ANN, [said(draft, day=n) for n, draft in enumerate(drafts)])
-    which = replace(EVERYTHING, subject="aNN", predicate="LIVES_IN")
-    first = await stores.facts.list_facts(ANN, which=which, after=None, limit=2)
-    after = FactPosition(first[-1].last_confirmed_time, first[-1].fact_id)
-    rest = await stores.facts.list_facts(ANN, which=which, after=after, limit=2)
-    assert [fact.object for fact in (*first, *rest)] == ["Town 5", "Town 3", "Town 1"]
 
 
 async def test_spec_7_3_what_was_stored_before_is_encrypted_afterwards(world: World) -> None:
@@ -210,45 +148,6 @@ async def test_spec_7_3_what_changes_while_it_is_encrypted_is_not_lost(world: Wo
         facts = await world.encrypted().facts.list_facts(user, which=EVERYTHING, after=None, limit=9)
         assert {fact.object for fact in facts} == {"Ghent", "Lyon", "Oslo"}
     assert await labels_with(world.graph, "Ghent") == set()
-
-
-async def test_spec_7_3_the_end_of_a_removal_destroys_the_key_and_what_was_stored_meanwhile(world: World) -> None:
-    first, second = world.encrypted(), world.encrypted()
-    await write_canaries(first)
-    assert await first.content_keys.users(ANN.tenant_id, after=UserId(""), limit=9) == [ANN.user_id]
-    assert await first.content_keys.destroy(ANN) == 1
-    assert await first.content_keys.destroy(ANN) == 0
-    assert await first.facts.list_facts(ANN, which=EVERYTHING, after=None, limit=9) == []
-    assert await first.supersessions.list_page(ANN, state=None, after=None, limit=9) == []
-    assert await first.procedures.list_page(ANN, kind=None, after=None, limit=9) == []
-    assert await first.code.list_repositories(ANN, after=None, limit=9) == []
-    assert (await first.profiles.get(ANN)).preferences == Preferences()
-    fact_id = await write_fact(second)
-    assert (await first.facts.get(ANN, fact_id)).text == f"{CANARY} (text)"
-
-
-async def test_spec_7_3_writers_and_a_destruction_of_the_key_leave_nothing_that_cannot_be_read(world: World) -> None:
-    async def write() -> None:
-        stores = world.encrypted()
-        for _ in range(3):
-            await enter(stores.facts, ANN, [said(lives_in(CANARY))])
-            await stores.supersessions.add(ANN, [assertion(3)], supersession_store.decide, candidates_max=9)
-
-    async def write_code() -> None:
-        for number in range(3):
-            await code_store.write(world.encrypted().code, code_store.packed(f"{number}.py"), owner=ANN)
-
-    async def destroy() -> None:
-        for _ in range(6):
-            await world.encrypted().content_keys.destroy(ANN)
-
-    await asyncio.gather(write(), write(), write_code(), destroy())
-    stores = world.encrypted()
-    facts = await stores.facts.list_facts(ANN, which=EVERYTHING, after=None, limit=99)
-    assert {fact.object for fact in facts} <= {CANARY}
-    await stores.supersessions.list_page(ANN, state=None, after=None, limit=99)
-    for repository in await stores.code.list_repositories(ANN, after=None, limit=9):
-        await stores.code.changed(ANN, repository.repository_id, after_revision=0)
 
 
 async def test_spec_7_3_replicas_that_make_the_key_of_a_user_at_once_make_one(world: World) -> None:

@@ -18,12 +18,12 @@ from services.common.neo4j.graph import Graph
 from services.semantic.stores.neo4j import COMPONENT as SEMANTIC
 from services.semantic.stores.neo4j import MIGRATIONS_FOLDER as SEMANTIC_FOLDER
 from services.semantic.stores.neo4j_sealing import DATA_KEYS as FACT_KEYS
-from tests.integration.neo4j.test_fact_encryption import Stores
 from tests.support import note_canaries, semantic_canaries
 from tests.support.encryption import chosen_graph_keys
 from tests.support.engines import absent
 from tests.support.graph_content import files_with
 from tests.support.neo4j import fresh_graph
+from tests.support.semantic_stores import graph_stores
 from tools.engines.group import EngineGroup, missing
 
 WORD = "sardines"
@@ -48,14 +48,14 @@ async def test_spec_7_3_no_file_of_neo4j_holds_what_was_said(
     if reason := missing("neo4j"):
         absent(request, "neo4j", reason)
     async with served(engine_folder) as graph:
-        encrypted = Stores(graph, chosen_graph_keys("encrypted", tmp_path, FACT_KEYS))
+        encrypted = graph_stores(graph, chosen_graph_keys("encrypted", tmp_path, FACT_KEYS))
         await semantic_canaries.write_canaries(encrypted)
         notes = Neo4jNoteStore(graph, keys=chosen_graph_keys("encrypted", tmp_path, NOTE_KEYS))
         await note_canaries.write_canaries(notes)
     assert await files_with(engine_folder, WORD) == set()
 
     async with served(engine_folder) as graph:
-        await semantic_canaries.write_canaries(Stores(graph, NO_GRAPH_DATA_KEYS))
+        await semantic_canaries.write_canaries(graph_stores(graph, NO_GRAPH_DATA_KEYS))
         await note_canaries.write_canaries(Neo4jNoteStore(graph), 2)
     seen = await files_with(engine_folder, WORD)
     assert "neostore.propertystore.db.strings" in seen
