@@ -165,7 +165,7 @@ class Calls(ConnectASGIApplication[None]):
             service=None,
             endpoints=lambda _: endpoints(),
             read_max_bytes=bytes_max,
-            codecs=[google_protobuf_binary_codec(), CompactJsonCodec()],
+            codecs=[google_protobuf_binary_codec(), CompactJsonCodec([message_class("UnaryResponse").DESCRIPTOR.file])],
         )
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
-from typing import Any, Final
+from typing import Final
 
 from connectrpc.code import Code
 from connectrpc.compat import google_protobuf_binary_codec
@@ -22,9 +22,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.common.auth import Authenticator
 from services.common.errors import Unauthenticated
+from services.common.rpc.in_process import InProcessChannel
 from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.gateway.http.console.routes import console_routes
-from services.gateway.http.endpoints import FORWARDED_HEADERS, Call, endpoints, metadata_of
+from services.gateway.http.endpoints import FORWARDED_HEADERS, Call, endpoints, metadata_of, response_files
 from services.gateway.http.json_codec import CompactJsonCodec
 from services.gateway.http.mem0.routes import PREFIX as MEM0_PREFIX
 from services.gateway.http.mem0.routes import mem0_application
@@ -62,7 +63,7 @@ def application(
         settings: Limits and origins.
     """
     channel = server.open_in_process_channel(message_bytes_max=settings.message_bytes_max)
-    calls = _Calls(endpoints(services, channel), authenticator, settings.message_bytes_max)
+    calls = _Calls(services, channel, authenticator, settings.message_bytes_max)
     mem0 = _limited(mem0_application(channel, authenticator, settings), settings)
     contract = resources.files("mneme").joinpath("openapi.json").read_bytes()
 
@@ -111,13 +112,20 @@ def _middleware(authenticator: Authenticator, settings: HttpSettings) -> list[Mi
 class _Calls(ConnectASGIApplication[None]):
     """Connect's application over the endpoints of all services."""
 
-    def __init__(self, by_path: Mapping[str, Any], authenticator: Authenticator, bytes_max: int) -> None:
+    def __init__(
+        self,
+        services: Sequence[ServiceBinding],
+        channel: InProcessChannel,
+        authenticator: Authenticator,
+        bytes_max: int,
+    ) -> None:
+        by_path = endpoints(services, channel)
         super().__init__(
             service=None,
             endpoints=lambda _: by_path,
             interceptors=[_Credential(authenticator)],
             read_max_bytes=bytes_max,
-            codecs=[google_protobuf_binary_codec(), CompactJsonCodec()],
+            codecs=[google_protobuf_binary_codec(), CompactJsonCodec(response_files(services))],
         )
 
     @property

@@ -14,7 +14,7 @@ from connectrpc.request import RequestContext
 from connectrpc.server import Endpoint
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.any_pb2 import Any as PackedDetail
-from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
 from google.rpc import error_details_pb2, status_pb2
 from protobuf.wkt import Any as PackedMessage
 
@@ -50,6 +50,12 @@ def served_methods(service: ServiceBinding) -> list[MethodDescriptor]:
     """The methods of a service that HTTP can carry."""
     methods: Sequence[MethodDescriptor] = descriptor_pool.Default().FindServiceByName(service.full_name).methods
     return [method for method in methods if method.name not in service.withheld and not method.client_streaming]
+
+
+def response_files(services: Sequence[ServiceBinding]) -> list[FileDescriptor]:
+    """The files that hold what the methods return; details of errors inside a response are messages of Google's."""
+    methods = [method for service in services for method in served_methods(service)]
+    return [error_details_pb2.DESCRIPTOR, *(method.output_type.file for method in methods)]
 
 
 def _unary(method: MethodDescriptor, path: str, channel: InProcessChannel) -> Any:
