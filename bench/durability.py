@@ -1,4 +1,7 @@
-"""Nothing acknowledged is lost, doubled or left half when processes are killed.
+"""Nothing acknowledged is lost, doubled or left half when processes are killed, and nothing erased comes back.
+
+Writers, erasures, an import and maintenance run while the services and PostgreSQL are killed at random moments; at the
+end every store and the audit log are checked.
 
     python -m bench.durability --out FILE [--rounds 12] [--in-flight 1000] [--seed 1]
 
@@ -54,6 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ["lost", report.lost],
         ["duplicated", report.duplicated],
         ["half there", report.half],
+        ["erasures (turns that they name)", f"{report.erasures} ({report.erased})"],
+        ["erased and there again", report.returned],
+        ["imports", report.imports],
+        ["maintenance jobs", report.jobs],
+        ["audit entries (problems)", f"{report.audit_entries} ({report.audit})"],
         ["restart, median s", restarts[len(restarts) // 2] if restarts else None],
         ["converged, s", report.converge_seconds],
     ]

@@ -20,26 +20,34 @@ from typing import Final
 import grpc
 
 from bench.common import BenchError, open_channel
+from bench.durability_actors import LEAVERS, Actors
 from bench.durability_child import Child, Kill
 from bench.durability_model import MARKER_KEY, Call, DurabilityReport, Verdict
-from bench.durability_verify import Stores, verify
+from bench.durability_verify import Stores, verify, verify_audit
 from bench.gateway import Gateway
 from bench.texts import TextSource
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import memory_pb2
+from mneme_client import AuditCheckpoint, Client, RetryPolicy
 
 _USERS: Final = 8
 _CONVERSATIONS: Final = 3
 _TURNS_MAX: Final = 3
-_KILL_AFTER_SECONDS: Final = (0.3, 2.0)
+_KILL_AFTER_SECONDS: Final = (0.3, 3.0)
 _DATABASE_GAP_SECONDS: Final = (0.0, 0.5)
 _CALL_SECONDS: Final = 10.0
 _READY_SECONDS: Final = 300.0
 """Recovery after a kill included: a checkpoint syncs each file, which takes minutes on a slow disk."""
 _POLL_SECONDS: Final = 0.05
+_ONCE: Final = RetryPolicy(attempts_max=1)
 _OVERLOADED: Final = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
 """Answers of a service that lives: its callers go on."""
 _REPEATING_CALLERS: Final = 32
+_LEAVERS_SHARE: Final = 0.1
+"""Calls of users who are erased in a later round."""
+_ROUNDS_OF_A_CONVERSATION: Final = 10
+_CHECKPOINT_ROUNDS: Final = 10
+"""A checkpoint of the audit log is taken in each of so many rounds."""
 
 
 async def run_rounds(
@@ -53,7 +61,8 @@ async def run_rounds(
     """Write, kill and restart for some rounds, let the store come to rest, and verify it.
 
     Args:
-        rounds: Kills; what is killed takes turns through `Kill`.
+        rounds: Kills; what is killed takes turns through `Kill`. Beside the writers there are erasures, imports and
+            maintenance.
         in_flight: Callers that write at the same time.
         seed: Of texts, choices and the moments of the kills.
         data_dir: Folder of the store; need not exist. Its neighbour with the suffix `.log` takes the output.
@@ -70,7 +79,7 @@ async def run_rounds(
         await run.start()
         for number in range(rounds):
             variant = list(Kill)[number % len(Kill)]
-            await run.write_and_kill(variant, calls_max=calls_per_round)
+            await run.write_and_kill(variant, calls_max=calls_per_round, round_number=number)
             await run.start()
         return await run.settle_and_verify()
     finally:
@@ -86,6 +95,8 @@ class _Run:
         self._child = child
         self._in_flight = in_flight
         self._calls: list[Call] = []
+        self._actors = Actors(choice, texts, self._calls)
+        self._checkpoints: list[AuditCheckpoint] = []
         self._kills: Counter[str] = Counter()
         self._start_seconds: list[float] = []
         self._started = 0.0
@@ -111,13 +122,17 @@ class _Run:
         """End the child."""
         await self._child.stop()
 
-    async def write_and_kill(self, variant: Kill, *, calls_max: int) -> None:
-        """Let all callers write, and kill at a random moment."""
+    async def write_and_kill(self, variant: Kill, *, calls_max: int, round_number: int) -> None:
+        """Let all callers write beside erasures, an import and maintenance, and kill at a random moment."""
         unanswered = [call for call in self._calls if call.repeats and not call.is_acknowledged]
-        work = itertools.chain(unanswered, self._new_calls(calls_max))
-        async with open_channel(self._child.addresses.gateway) as channel:
+        work = itertools.chain(unanswered, self._new_calls(calls_max, round_number))
+        address = self._child.addresses.gateway
+        async with open_channel(address) as channel, Client(address, retry=_ONCE) as client:
             gateway = Gateway(channel)
+            if round_number % _CHECKPOINT_ROUNDS == 0:
+                self._checkpoints.append(await client.get_audit_checkpoint())
             callers = [asyncio.create_task(self._write(gateway, work)) for _ in range(self._in_flight)]
+            callers.append(asyncio.create_task(self._actors.work(gateway, client, round_number=round_number)))
             try:
                 await asyncio.sleep(self._choice.uniform(*_KILL_AFTER_SECONDS))
                 gap = self._choice.uniform(*_DATABASE_GAP_SECONDS)
@@ -137,6 +152,8 @@ class _Run:
         addresses = self._child.addresses
         async with contextlib.AsyncExitStack() as stack:
             gateway = Gateway(await stack.enter_async_context(open_channel(addresses.gateway)))
+            client = await stack.enter_async_context(Client(addresses.gateway))
+            await self._actors.finish(gateway, client)
             await self._answer_all(gateway)
             backlog = await gateway.wait_delivered()
             converge_seconds = time.perf_counter() - restarted
@@ -151,9 +168,11 @@ class _Run:
             )
             users = sorted({call.user_id for call in self._calls})
             stored = await verify(stores, users, self._calls, verdict)
-        return self._report(verdict, stored=stored, converge_seconds=converge_seconds)
+            self._checkpoints.append(await client.get_audit_checkpoint())
+            entries = await verify_audit(client, self._checkpoints, verdict)
+        return self._report(verdict, stored=stored, entries=entries, converge_seconds=converge_seconds)
 
-    def _report(self, verdict: Verdict, *, stored: int, converge_seconds: float) -> DurabilityReport:
+    def _report(self, verdict: Verdict, *, stored: int, entries: int, converge_seconds: float) -> DurabilityReport:
         turns = Counter[bool]()
         for call in self._calls:
             turns[call.is_acknowledged] += len(call.texts)
@@ -168,18 +187,29 @@ class _Run:
             lost=verdict.counts["lost"],
             duplicated=verdict.counts["duplicated"],
             half=verdict.counts["half"],
+            returned=verdict.counts["returned"],
+            audit=verdict.counts["audit"],
+            erasures=len(self._actors.removals),
+            erased=sum(len(call.erased) for call in self._calls),
+            imports=self._actors.imports,
+            jobs=self._actors.jobs_run,
+            audit_entries=entries,
+            unexpected=dict(self._actors.unexpected),
             converge_seconds=round(converge_seconds, 3),
             restart_seconds=self._start_seconds[1:],
             problems=tuple(verdict.problems),
         )
 
-    def _new_calls(self, count: int) -> Iterator[Call]:
+    def _new_calls(self, count: int, round_number: int) -> Iterator[Call]:
         for _ in range(count):
             number = len(self._calls)
+            leaves = self._choice.random() < _LEAVERS_SHARE
+            epoch = round_number // _ROUNDS_OF_A_CONVERSATION
             call = Call(
                 request_id=f"call-{number:06}",
-                user_id=f"user-{self._choice.randrange(_USERS)}",
-                conversation_id=f"conversation-{self._choice.randrange(_CONVERSATIONS)}",
+                user_id=f"{LEAVERS}{round_number}" if leaves else f"user-{self._choice.randrange(_USERS)}",
+                conversation_id=f"conversation-{epoch}-{self._choice.randrange(_CONVERSATIONS)}",
+                round=round_number,
                 texts=tuple(self._text(number) for _ in range(self._choice.randint(1, _TURNS_MAX))),
                 repeats=self._choice.random() < 0.5,
             )
@@ -233,9 +263,7 @@ async def send_call(gateway: Gateway, call: Call) -> None:
     call.attempts += 1
     response = await gateway.memory.Remember(request, timeout=_CALL_SECONDS, metadata=gateway.metadata)
     interaction_ids = tuple(reference.interaction_id for reference in response.interactions)
-    if call.is_acknowledged and call.interaction_ids != interaction_ids:
-        call.conflicting_answers += 1
-    call.interaction_ids = call.interaction_ids or interaction_ids
+    call.note_response(interaction_ids)
 
 
 def _raise_failure(callers: list[asyncio.Task[None]]) -> None:

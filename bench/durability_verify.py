@@ -18,6 +18,7 @@ from bench.durability_model import (
     check_episodes,
     check_log,
     check_window,
+    erased_ids,
 )
 from bench.gateway import CALL_SECONDS, Gateway, retried
 from mneme.agentic.v1 import notes_pb2, notes_pb2_grpc
@@ -25,6 +26,9 @@ from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import conversations_pb2
 from mneme.semantic.v1 import facts_pb2, facts_pb2_grpc
 from mneme.session.v1 import session_pb2
+from mneme_client import AuditCheckpoint, Client
+from services.common.audit.checkpoint import read_checkpoint
+from services.common.audit.verification import AuditEntry, verify_log
 
 _PAGE_SIZE: Final = 200
 _SEARCHES_MAX: Final = 300
@@ -98,6 +102,12 @@ class Stores:
         response = await retried(lambda: self._episodes.SearchEpisodes(request, timeout=CALL_SECONDS))
         return sum(hit.episode.episode_id == turn.interaction_id for hit in response.hits)
 
+    async def texts_found(self, user_id: str, text: str) -> set[str]:
+        """The texts that a search for a text returns."""
+        request = episodic_pb2.SearchEpisodesRequest(user_id=user_id, query=text, limit=_SEARCH_TOP)
+        response = await retried(lambda: self._episodes.SearchEpisodes(request, timeout=CALL_SECONDS))
+        return {hit.episode.query for hit in response.hits}
+
     async def derived_of(self, user_id: str) -> list[Derived]:
         """A user's facts and notes."""
         facts = _pages(
@@ -123,20 +133,45 @@ class Stores:
 async def verify(stores: Stores, users: Iterable[str], calls: Sequence[Call], verdict: Verdict) -> int:
     """Check all users' stores; returns the number of turns in the log."""
     log: list[LoggedTurn] = []
+    erased = erased_ids(calls)
+    shortened = {(call.user_id, call.conversation_id) for call in calls if call.erased}
     for user_id in users:
         turns = await stores.log_of(user_id)
         log += turns
-        check_episodes(turns, await stores.episode_ids_of(user_id), verdict)
-        check_derived(turns, await stores.derived_of(user_id), verdict)
+        check_episodes(turns, await stores.episode_ids_of(user_id), verdict, erased=erased)
+        check_derived(turns, await stores.derived_of(user_id), verdict, erased=erased)
         conversations: defaultdict[str, list[LoggedTurn]] = defaultdict(list)
         for turn in turns:
             conversations[turn.conversation_id].append(turn)
         for conversation_id, members in conversations.items():
             window, size = await stores.window_of(user_id, conversation_id)
-            check_window(members, window, size=size, verdict=verdict)
+            is_shortened = (user_id, conversation_id) in shortened
+            check_window(members, window, size=size, verdict=verdict, is_shortened=is_shortened)
     check_log(calls, log, verdict)
     await _check_index(stores, log, verdict)
+    await _check_erased(stores, [call for call in calls if call.erased], verdict)
     return len(log)
+
+
+async def _check_erased(stores: Stores, calls: Sequence[Call], verdict: Verdict) -> None:
+    """What was erased is not found by its own words; a sample."""
+    step = max(1, len(calls) // _SEARCHES_MAX)
+    for call in calls[::step]:
+        text = next(text for marker, text in zip(call.markers, call.texts, strict=True) if marker in call.erased)
+        if text in await stores.texts_found(call.user_id, text):
+            verdict.add("returned", f"a search finds an erased turn of {call.request_id}")
+
+
+async def verify_audit(client: Client, checkpoints: Sequence[AuditCheckpoint], verdict: Verdict) -> int:
+    """The audit log against checkpoints that were taken during the run; returns the number of entries."""
+    entries = [
+        AuditEntry(entry.index, entry.commitment, entry.salt or None, entry.body or None)
+        async for entry in client.list_audit_entries()
+    ]
+    read = [read_checkpoint(checkpoint.note, checkpoint.public_key) for checkpoint in checkpoints]
+    for problem in verify_log(entries, read).problems:
+        verdict.add("audit", problem)
+    return len(entries)
 
 
 async def _check_index(stores: Stores, log: Sequence[LoggedTurn], verdict: Verdict) -> None:

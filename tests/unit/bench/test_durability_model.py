@@ -14,6 +14,7 @@ from bench.durability_model import (
     check_episodes,
     check_log,
     check_window,
+    erased_ids,
 )
 
 
@@ -90,6 +91,35 @@ def test_gaps_in_positions_are_seen() -> None:
     assert _log_verdict([_call("a", "i0", "i1")], [first, replace(second, position=3)]) == {"half": 1}
 
 
+def test_erased_turns_may_be_missing_and_leave_gaps() -> None:
+    first, second, third = _log("a#0", "a#1", "b#0")
+    call = _call("a", "i0", "i1")
+    call.erased = {"a#1"}
+
+    assert _log_verdict([call, _call("b", "i2", turns=1)], [first, third]) == {}
+    assert _log_verdict([call, _call("b", "i2", turns=1)], [first, second, third]) == {"returned": 1}
+    assert _log_verdict([call, _call("b", "i2", turns=1)], [third]) == {"lost": 1}
+
+
+def test_what_was_made_of_an_erased_turn_has_returned() -> None:
+    call = _call("a", "i0", "i1")
+    call.erased = {"a#1"}
+    assert erased_ids([call, _call("b")]) == {"i1"}
+
+    verdict = Verdict()
+    check_episodes(_log("a#0"), ["i0", "i1"], verdict, erased={"i1"})
+    check_derived(_log("a#0"), [_derived("n", "i0", "i1")], verdict, erased={"i1"})
+    assert dict(verdict.counts) == {"returned": 2}
+
+
+@pytest.mark.parametrize(("window", "expected"), [(["i2"], {}), (["i1", "i2"], {}), (["i1"], {"half": 1})])
+def test_a_window_of_which_turns_were_erased_may_be_shorter(window: list[str], expected: dict[str, int]) -> None:
+    verdict = Verdict()
+    check_window(_log("a#0", "a#1", "a#2"), window, size=2, verdict=verdict, is_shortened=True)
+
+    assert dict(verdict.counts) == expected
+
+
 @pytest.mark.parametrize(
     ("episodes", "expected"),
     [
@@ -155,6 +185,14 @@ def test_only_a_report_without_damage_is_clean() -> None:
         lost=0,
         duplicated=0,
         half=0,
+        returned=0,
+        audit=0,
+        erasures=1,
+        erased=1,
+        imports=1,
+        jobs=1,
+        audit_entries=1,
+        unexpected={},
         converge_seconds=0.0,
         restart_seconds=(),
         problems=(),
@@ -164,3 +202,5 @@ def test_only_a_report_without_damage_is_clean() -> None:
     assert not replace(report, lost=1).is_clean
     assert not replace(report, duplicated=1).is_clean
     assert not replace(report, half=1).is_clean
+    assert not replace(report, returned=1).is_clean
+    assert not replace(report, audit=1).is_clean
