@@ -13,7 +13,7 @@ from typing import Final
 
 import grpc
 
-from bench.durability_model import MARKER_KEY, Call, Removal
+from bench.durability_model import MARKER_KEY, Call, Removal, epoch_of
 from bench.gateway import Gateway
 from bench.texts import TextSource
 from mneme.gateway.v1 import erasure_pb2, maintenance_pb2, maintenance_pb2_grpc, tiers_pb2
@@ -54,18 +54,19 @@ class Actors:
         self._import: list[Call] = []
         self._job_numbers = 0
 
-    async def work(self, gateway: Gateway, client: Client, *, round_number: int) -> None:
+    async def work(self, gateway: Gateway, client: Client, *, round_number: int, killed: asyncio.Event) -> None:
         """Erase, import and maintain until the services are gone.
 
         Args:
             gateway: Stubs of the running gateway.
             client: A client of the same gateway.
-            round_number: Calls of this round are still being made: no conversation and no user of it is erased.
+            round_number: No conversation and no user of its epoch is erased: calls of it are still being made.
+            killed: Set once the services are gone.
         """
         waiting = [removal for removal in self.removals if not removal.is_acknowledged]
         erasers = [self._erase(gateway, waiting, round_number) for _ in range(_ERASERS)]
         results = await asyncio.gather(
-            *erasers, self._maintain(gateway), self._bring_in(client), return_exceptions=True
+            *erasers, self._maintain(gateway), self._bring_in(client, killed), return_exceptions=True
         )
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, grpc.aio.AioRpcError):
@@ -110,7 +111,8 @@ class Actors:
         return None
 
     def _of_a_group(self, round_number: int) -> Removal | None:
-        """Of a conversation, or of a user who left: of an earlier round, and with no call that will be repeated."""
+        """Of a conversation, or of a user who left, that nobody writes to any more: what is said later stays."""
+        epoch = epoch_of(round_number)
         groups: defaultdict[tuple[str, str], list[Call]] = defaultdict(list)
         for call in self._calls[-20_000:]:
             if not call.is_imported:
@@ -118,7 +120,7 @@ class Actors:
         names = list(groups)
         for name in self._choice.sample(names, min(20, len(names))):
             calls = groups[name]
-            settled = all(call.round < round_number and (call.is_acknowledged or not call.repeats) for call in calls)
+            settled = all(call.epoch < epoch and (call.is_acknowledged or not call.repeats) for call in calls)
             if settled and not all(call.erased == set(call.markers) for call in calls):
                 for call in calls:
                     call.erased |= set(call.markers)
@@ -168,15 +170,15 @@ class Actors:
                 self.jobs_run += 1
             await asyncio.sleep(self._choice.uniform(*_PAUSE_SECONDS))
 
-    async def _bring_in(self, client: Client) -> None:
-        while True:
+    async def _bring_in(self, client: Client, killed: asyncio.Event) -> None:
+        while not killed.is_set():
             if all(call.is_acknowledged for call in self._import):
                 self._begin_import()
             try:
                 await self._import_turns(client)
-            except MnemeClientError:
-                return
-            self.imports += 1
+                self.imports += 1
+            except MnemeClientError:  # also right after a start: a channel waits before it connects again
+                await asyncio.sleep(_PAUSE_SECONDS[0])
 
     def _begin_import(self) -> None:
         self._import = [

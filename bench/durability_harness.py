@@ -22,7 +22,7 @@ import grpc
 from bench.common import BenchError, open_channel
 from bench.durability_actors import LEAVERS, Actors
 from bench.durability_child import Child, Kill
-from bench.durability_model import MARKER_KEY, Call, DurabilityReport, Verdict
+from bench.durability_model import MARKER_KEY, Call, DurabilityReport, Verdict, epoch_of
 from bench.durability_verify import Stores, verify, verify_audit
 from bench.gateway import Gateway
 from bench.texts import TextSource
@@ -45,7 +45,6 @@ _OVERLOADED: Final = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURC
 _REPEATING_CALLERS: Final = 32
 _LEAVERS_SHARE: Final = 0.1
 """Calls of users who are erased in a later round."""
-_ROUNDS_OF_A_CONVERSATION: Final = 10
 _CHECKPOINT_ROUNDS: Final = 10
 """A checkpoint of the audit log is taken in each of so many rounds."""
 
@@ -130,21 +129,29 @@ class _Run:
         async with open_channel(address) as channel, Client(address, retry=_ONCE) as client:
             gateway = Gateway(channel)
             if round_number % _CHECKPOINT_ROUNDS == 0:
-                self._checkpoints.append(await client.get_audit_checkpoint())
+                await self._take_checkpoint()
+            killed = asyncio.Event()
             callers = [asyncio.create_task(self._write(gateway, work)) for _ in range(self._in_flight)]
-            callers.append(asyncio.create_task(self._actors.work(gateway, client, round_number=round_number)))
+            callers.append(
+                asyncio.create_task(self._actors.work(gateway, client, round_number=round_number, killed=killed))
+            )
             try:
                 await asyncio.sleep(self._choice.uniform(*_KILL_AFTER_SECONDS))
                 gap = self._choice.uniform(*_DATABASE_GAP_SECONDS)
                 await self._child.kill(variant, gap_seconds=gap)
                 self._kills[variant] += 1
             finally:
+                killed.set()
                 # What was answered before the kill is still to be read from the connection.
                 _, late = await asyncio.wait(callers, timeout=_CALL_SECONDS)
                 for caller in late:
                     caller.cancel()
                 await asyncio.gather(*callers, return_exceptions=True)
         _raise_failure(callers)
+
+    async def _take_checkpoint(self) -> None:
+        async with Client(self._child.addresses.gateway) as client:
+            self._checkpoints.append(await client.get_audit_checkpoint())
 
     async def settle_and_verify(self) -> DurabilityReport:
         """Repeat what its callers still want, wait until nothing waits, and check every store."""
@@ -168,7 +175,7 @@ class _Run:
             )
             users = sorted({call.user_id for call in self._calls})
             stored = await verify(stores, users, self._calls, verdict)
-            self._checkpoints.append(await client.get_audit_checkpoint())
+            await self._take_checkpoint()
             entries = await verify_audit(client, self._checkpoints, verdict)
         return self._report(verdict, stored=stored, entries=entries, converge_seconds=converge_seconds)
 
@@ -204,12 +211,12 @@ class _Run:
         for _ in range(count):
             number = len(self._calls)
             leaves = self._choice.random() < _LEAVERS_SHARE
-            epoch = round_number // _ROUNDS_OF_A_CONVERSATION
+            epoch = epoch_of(round_number)
             call = Call(
                 request_id=f"call-{number:06}",
-                user_id=f"{LEAVERS}{round_number}" if leaves else f"user-{self._choice.randrange(_USERS)}",
+                user_id=f"{LEAVERS}{epoch}" if leaves else f"user-{self._choice.randrange(_USERS)}",
                 conversation_id=f"conversation-{epoch}-{self._choice.randrange(_CONVERSATIONS)}",
-                round=round_number,
+                epoch=epoch,
                 texts=tuple(self._text(number) for _ in range(self._choice.randint(1, _TURNS_MAX))),
                 repeats=self._choice.random() < 0.5,
             )

@@ -10,6 +10,13 @@ from typing import Final
 PROBLEMS_SHOWN: Final = 20
 MARKER_KEY: Final = "bench-marker"
 """Metadata key of the marker that identifies a turn, whatever ids the service gives them."""
+EPOCH_ROUNDS: Final = 4
+"""Kills after which nobody writes to the conversations from before, so that they can be erased."""
+
+
+def epoch_of(round_number: int) -> int:
+    """The epoch of a round."""
+    return round_number // EPOCH_ROUNDS
 
 
 @dataclass(slots=True)
@@ -23,8 +30,8 @@ class Call:
     """Content of each turn."""
     repeats: bool = False
     """Whether its caller goes on repeating it until it is acknowledged, kills or not."""
-    round: int = 0
-    """The round in which it was made first."""
+    epoch: int = 0
+    """The epoch in which it was made first."""
     is_imported: bool = False
     """Whether it is a turn of an import, which is repeated as a whole."""
     attempts: int = 0

@@ -14,7 +14,7 @@ from mcp.server.subscriptions import SubscriptionBus
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from mneme_client import Client, FeedbackValue, MnemeClientError, Role, Scope, Turn
+from mneme_client import Client, FeedbackValue, MnemeClientError, Role, Scope, ScopeLevel, Turn
 from services.cli.mcp.text import memory_line, plan_lines
 
 _INSTRUCTIONS: Final = (
@@ -86,6 +86,8 @@ class _Tools:
     def __init__(self, client: Client, settings: McpSettings) -> None:
         self._client = client
         self._settings = settings
+        # Without a project the user means all of the memory, whichever project it is in.
+        self._own_scope = settings.scope if settings.scope.level is not ScopeLevel.GLOBAL else None
 
     async def recall(
         self,
@@ -113,7 +115,9 @@ class _Tools:
 
     async def correct(self, wrong: str, right: str) -> str:
         """Say what is right in place of a wrong memory."""
-        correction = await self._client.correct(self._settings.user_id, right, query=wrong)
+        correction = await self._client.correct(
+            self._settings.user_id, right, query=wrong, reader_scope=self._own_scope
+        )
         marked = [f"- superseded: {statement.preview}" for statement in correction.statements]
         return "\n".join(["Stored.", *(marked or ["Nothing said otherwise."])])
 
@@ -121,9 +125,9 @@ class _Tools:
         """Show what forgetting a topic would erase; then, if the user agrees, erase it by the plan_token."""
         user_id = self._settings.user_id
         if plan_token:
-            done = await self._client.forget(user_id, plan_token=plan_token)
+            done = await self._client.forget(user_id, plan_token=plan_token, reader_scope=self._own_scope)
             return f"Erased: {done.erasure.state.name.lower() if done.erasure else 'nothing'}."
-        found = await self._client.forget(user_id, query, dry_run=True)
+        found = await self._client.forget(user_id, query, dry_run=True, reader_scope=self._own_scope)
         return plan_lines(found)
 
     async def feedback(self, memory_ids: list[str], good: bool) -> str:

@@ -7,9 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC
 
+from mneme.agentic.v1 import notes_pb2
+from mneme.episodic.v1 import episodic_pb2
+from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.clock import Clock
+from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
+from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.erasure.followups import follow_ups
 from services.gateway.erasure.matching import Wanted, choose, read, reason_of
 from services.gateway.erasure.model import Choice, ErasureSettings, Planned
@@ -39,24 +44,31 @@ class Candidates:
         self._clock = clock
         self._settings = settings
 
-    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Choice:
-        """The memories that the query means, by the rules of `matching`; none where it names nothing."""
+    async def chosen(
+        self, principal: Principal, user_id: str, query: str, *, reader: Scope | None = None, seconds_left: float
+    ) -> Choice:
+        """The memories that the query means, by the rules of `matching`; none where it names nothing.
+
+        With a `reader` only those that belong to its place and to places above it.
+        """
         wanted = read(query)
         if wanted.is_empty:
             return Choice()
         limit = self._settings.memories_max + 1
         logged, told, recalled = await asyncio.gather(
-            self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, limit=limit),
-            self._turns.turns_with(principal.tenant_id, user_id, wanted.told_terms, limit=limit),
-            self._recalled(principal, user_id, query, seconds_left=seconds_left),
+            self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, reader=reader, limit=limit),
+            self._turns.turns_with(principal.tenant_id, user_id, wanted.told_terms, reader=reader, limit=limit),
+            self._recalled(principal, user_id, query, reader, seconds_left=seconds_left),
         )
         found = _distinct((*recalled, *told, *logged))
         chosen = await self._chosen_of(wanted, query, found)
         by_name = name_of_role(wanted, [planned.text for planned in found])
         if by_name is not None:
-            named = await self._turns.turns_with(principal.tenant_id, user_id, by_name.terms, limit=limit)
+            named = await self._turns.turns_with(
+                principal.tenant_id, user_id, by_name.terms, reader=reader, limit=limit
+            )
             chosen = _distinct((*chosen, *await self._chosen_of(by_name, query, _distinct((*found, *named)))))
-        return await self._with_follow_ups(principal.tenant_id, user_id, by_name or wanted, chosen)
+        return await self._with_follow_ups(principal.tenant_id, user_id, by_name or wanted, chosen, reader)
 
     async def _chosen_of(self, wanted: Wanted, query: str, found: Sequence[Planned]) -> list[Planned]:
         if not found:
@@ -66,7 +78,9 @@ class Candidates:
         indices = choose(wanted, [p.text for p in found], similarities.tolist(), self._settings.similarity)
         return [replace(found[index], reason=reason_of(wanted, found[index].text)) for index in indices]
 
-    async def _with_follow_ups(self, tenant_id: str, user_id: str, wanted: Wanted, chosen: list[Planned]) -> Choice:
+    async def _with_follow_ups(
+        self, tenant_id: str, user_id: str, wanted: Wanted, chosen: list[Planned], reader: Scope | None
+    ) -> Choice:
         """What was chosen, and what goes on about it in its conversations, or all of these where the query says so."""
         ids = [planned.memory_id for planned in chosen if planned.kind is MemoryKind.EPISODE]
         distance = self._settings.conversation_turns_max if wanted.is_talk else self._settings.follow_up_turns
@@ -78,6 +92,7 @@ class Candidates:
             ids,
             before=distance if wanted.is_talk else 0,
             behind=distance,
+            reader=reader,
             limit=self._settings.memories_max + 1,
         )
         if wanted.is_talk:
@@ -100,18 +115,22 @@ class Candidates:
         ]
         return Choice(_distinct((*chosen, *further)), near)
 
-    async def turns(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> list[str]:
-        """Ids of turns that may say what a query says."""
+    async def turns(
+        self, principal: Principal, user_id: str, query: str, *, reader: Scope | None = None, seconds_left: float
+    ) -> list[str]:
+        """Ids of turns that may say what a query says; with a `reader` as `chosen`."""
         logged, recalled = await asyncio.gather(
             self._turns.turns_with(
-                principal.tenant_id, user_id, read(query).terms, limit=self._settings.candidates_max
+                principal.tenant_id, user_id, read(query).terms, reader=reader, limit=self._settings.candidates_max
             ),
-            self._recalled(principal, user_id, query, seconds_left=seconds_left),
+            self._recalled(principal, user_id, query, reader, seconds_left=seconds_left),
         )
         turns = [planned.memory_id for planned in (*recalled, *logged) if planned.kind is MemoryKind.EPISODE]
         return list(dict.fromkeys(turns))
 
-    async def _recalled(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> list[Planned]:
+    async def _recalled(
+        self, principal: Principal, user_id: str, query: str, reader: Scope | None, *, seconds_left: float
+    ) -> list[Planned]:
         recalled = await self._recall.run(
             principal,
             RecallQuery(
@@ -120,6 +139,7 @@ class Candidates:
                 limit=self._settings.candidates_max,
                 as_of=self._clock.now(),
                 include_tentative_facts=True,
+                scope=reader or GLOBAL_SCOPE,
             ),
             deadline_seconds=seconds_left,
         )
@@ -131,16 +151,26 @@ class Candidates:
                 memory.episode.time.ToDatetime(UTC),
             )
             for memory in recalled.memories
+            if is_seen(memory.episode, reader)
         ]
         facts = [
             Planned(MemoryKind.FACT, fact.memory_id, fact.fact.text, fact.fact.last_confirmed_time.ToDatetime(UTC))
             for fact in recalled.facts
+            if is_seen(fact.fact, reader)
         ]
         notes = [
             Planned(MemoryKind.NOTE, note.memory_id, note.note.content, note.note.time.ToDatetime(UTC))
             for note in recalled.notes
+            if is_seen(note.note, reader)
         ]
         return [*turns, *facts, *notes]
+
+
+def is_seen(memory: episodic_pb2.Episode | facts_pb2.Fact | notes_pb2.Note, reader: Scope | None) -> bool:
+    """Whether a memory belongs to the reader's place or to one above it: what was granted to it is not its own."""
+    if reader is None:
+        return True
+    return reader.sees(scope_from_proto(memory.scope, present=memory.HasField("scope"), field_path="scope"))
 
 
 def _distinct(memories: Iterable[Planned]) -> list[Planned]:

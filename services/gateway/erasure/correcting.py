@@ -13,9 +13,10 @@ from services.common.auth import Principal
 from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
 from services.common.errors import NotFound
+from services.common.scope import Scope
 from services.common.text import split_sentences
 from services.common.turns import MessageRole, Turn
-from services.gateway.erasure.candidates import Candidates
+from services.gateway.erasure.candidates import Candidates, is_seen
 from services.gateway.erasure.marking import Corrected, mark, metadata_of, text_of
 from services.gateway.erasure.model import CorrectCommand, ErasureSettings
 from services.gateway.erasure.statements import Statement, is_covered, nearest_statements, wrong_statements
@@ -99,34 +100,38 @@ class Correcting:
     async def _found(self, principal: Principal, command: CorrectCommand, *, seconds_left: float) -> _Found:
         own, user_id = worker_principal(principal.tenant_id), command.user_id
         if command.memory is None:
-            ids = await self._candidates.turns(principal, user_id, command.query, seconds_left=seconds_left)
-            return _Found(await self._episodes(own, user_id, ids, seconds_left), command.query)
+            ids = await self._candidates.turns(
+                principal, user_id, command.query, reader=command.reader, seconds_left=seconds_left
+            )
+            return _Found(await self._episodes(own, command, ids, seconds_left), command.query)
         kind, memory_id = command.memory
         if kind is MemoryKind.FACT:
             fact = await self._upstream.facts.get(
                 own, facts_pb2.GetFactRequest(user_id=user_id, fact_id=memory_id), timeout_seconds=seconds_left
             )
-            episodes = await self._episodes(own, user_id, fact.derived_from, seconds_left)
+            _check_seen(fact, memory_id, command.reader)
+            episodes = await self._episodes(own, command, fact.derived_from, seconds_left)
             return _Found(episodes, fact.text, fact=None if episodes else fact)
         if kind is MemoryKind.NOTE:
             note = await self._upstream.notes.get(
                 own, notes_pb2.GetNoteRequest(user_id=user_id, note_id=memory_id), timeout_seconds=seconds_left
             )
-            episodes = await self._episodes(own, user_id, note.derived_from, seconds_left)
+            _check_seen(note, memory_id, command.reader)
+            episodes = await self._episodes(own, command, note.derived_from, seconds_left)
             return _Found(episodes, note.content, note=None if episodes else note)
-        episodes = await self._episodes(own, user_id, [memory_id], seconds_left)
+        episodes = await self._episodes(own, command, [memory_id], seconds_left)
         if not episodes:
             raise NotFound("memory", memory_id)
         return _Found(episodes, "")
 
     async def _episodes(
-        self, own: Principal, user_id: str, ids: Sequence[str], timeout_seconds: float
+        self, own: Principal, command: CorrectCommand, ids: Sequence[str], timeout_seconds: float
     ) -> Sequence[episodic_pb2.Episode]:
         if not ids:
             return ()
-        request = episodic_pb2.BatchGetEpisodesRequest(user_id=user_id, episode_ids=ids)
+        request = episodic_pb2.BatchGetEpisodesRequest(user_id=command.user_id, episode_ids=ids)
         found = await self._upstream.episodic.batch_get(own, request, timeout_seconds=timeout_seconds)
-        return found.episodes
+        return [episode for episode in found.episodes if is_seen(episode, command.reader)]
 
     async def _wrong(self, found: _Found, command: CorrectCommand) -> list[WrongStatement]:
         """The statements to mark, the most recent turns first where there are too many."""
@@ -180,6 +185,11 @@ class Correcting:
                 ),
                 timeout_seconds=timeout_seconds,
             )
+
+
+def _check_seen(memory: facts_pb2.Fact | notes_pb2.Note, memory_id: str, reader: Scope | None) -> None:
+    if not is_seen(memory, reader):
+        raise NotFound("memory", memory_id)
 
 
 def _turn(command: CorrectCommand, found: _Found, corrected: Sequence[Corrected]) -> RememberCommand:

@@ -9,6 +9,7 @@ from services.common.auth import Principal
 from services.common.clock import Clock
 from services.common.errors import FailedPrecondition, FieldViolation, InvalidArgument, LimitExceeded
 from services.common.paging import Cursor, PageTokens
+from services.common.scope import Scope
 from services.gateway.erasure.model import Choice, EraseCommand, Erasure, Plan, Target, TargetKind
 from services.gateway.erasure.service import Erasing
 from services.gateway.grants.model import MemoryKind
@@ -25,6 +26,7 @@ class ForgetCommand:
     query: str = ""
     plan_token: str = ""  # of a dry run: exactly its plan
     dry_run: bool = False
+    reader: Scope | None = None  # only what is seen from there is chosen; None: all of the user's
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,10 @@ class Forgotten:
 class ChoosesMemories(Protocol):
     """Finds what a query means."""
 
-    async def chosen(self, principal: Principal, user_id: str, query: str, *, seconds_left: float) -> Choice:
-        """The memories that a query in plain words means."""
+    async def chosen(
+        self, principal: Principal, user_id: str, query: str, *, reader: Scope | None = None, seconds_left: float
+    ) -> Choice:
+        """The memories that a query in plain words means; with a `reader` only those that are seen from its place."""
         ...
 
 
@@ -75,14 +79,18 @@ class Forgetting:
         if command.plan_token:
             memories = self._planned(principal.tenant_id, command)
             return await self._erased(principal, caller, erase, memories, None, seconds_left)
-        chosen = await self._candidates.chosen(principal, command.user_id, command.query, seconds_left=seconds_left / 2)
+        chosen = await self._candidates.chosen(
+            principal, command.user_id, command.query, reader=command.reader, seconds_left=seconds_left / 2
+        )
         memories = tuple((planned.kind, planned.memory_id) for planned in chosen.memories)
         if len(memories) > self._settings.memories_max:
             raise LimitExceeded("gateway.erasure.memories_max", self._settings.memories_max)
         target = Target(TargetKind.MEMORIES, command.user_id, memories)
         plan = replace(await self._erasing.plan_of(principal.tenant_id, target, chosen.memories), near=chosen.near)
         if command.dry_run:
-            return Forgotten(plan=plan, plan_token=self._token(principal.tenant_id, target) if memories else "")
+            return Forgotten(
+                plan=plan, plan_token=self._token(principal.tenant_id, command, target) if memories else ""
+            )
         if not memories:
             return Forgotten(plan=plan)
         if len(memories) > self._settings.unconfirmed_max:
@@ -106,14 +114,14 @@ class Forgetting:
         erased = await self._erasing.erase(principal, caller, command, seconds_left=seconds_left)
         return Forgotten(erased.erasure, plan, replayed=erased.replayed)
 
-    def _token(self, tenant_id: str, target: Target) -> str:
+    def _token(self, tenant_id: str, command: ForgetCommand, target: Target) -> str:
         expires = int((self._clock.now() + self._settings.plan_ttl).timestamp())
         plan: Cursor = (expires, *(f"{int(kind)}{memory_id}" for kind, memory_id in target.memories))
-        return self._tokens.encode(plan, tenant_id=tenant_id, query=("Forget", target.user_id))
+        return self._tokens.encode(plan, tenant_id=tenant_id, query=_query(command))
 
     def _planned(self, tenant_id: str, command: ForgetCommand) -> tuple[tuple[MemoryKind, str], ...]:
         try:
-            plan = self._tokens.decode(command.plan_token, tenant_id=tenant_id, query=("Forget", command.user_id))
+            plan = self._tokens.decode(command.plan_token, tenant_id=tenant_id, query=_query(command))
         except InvalidArgument as error:
             raise _invalid_token() from error
         if plan is None or int(plan[0]) < self._clock.now().timestamp():
@@ -121,6 +129,13 @@ class Forgetting:
         return tuple((MemoryKind(int(str(entry)[0])), str(entry)[1:]) for entry in plan[1:])
 
 
+def _query(command: ForgetCommand) -> tuple[str, ...]:
+    """What a plan token belongs to."""
+    return ("Forget", command.user_id, *(() if command.reader is None else (command.reader.key,)))
+
+
 def _invalid_token() -> InvalidArgument:
-    violation = FieldViolation("plan_token", "is not one of this user, or has expired: make a new dry run")
+    violation = FieldViolation(
+        "plan_token", "is not one of this user and reader scope, or has expired: make a new dry run"
+    )
     return InvalidArgument("the plan token is not valid", violations=[violation])

@@ -158,6 +158,7 @@ class CorrectCommand:
     time: datetime  # when it was corrected
     dry_run: bool = False
     whole_turn: bool = False  # all that the turn says is wrong
+    reader: Scope | None = None  # only what is seen from there is corrected; None: all of the user's
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import request_digest
 from services.common.scope import Scope
 from services.common.validation import Violations
+from services.gateway.erasure.forgetting import ForgetCommand
 from services.gateway.erasure.model import CorrectCommand, EraseCommand, ErasureSettings, Target, TargetKind
 from services.gateway.grants.model import MemoryKind
 
@@ -60,8 +61,8 @@ class ErasureRequestReader:
         )
         return EraseCommand(request.request_id, request_digest(request), target)
 
-    def forget(self, request: erasure_pb2.ForgetRequest) -> None:
-        """Checks what is to be forgotten."""
+    def forget(self, request: erasure_pb2.ForgetRequest) -> ForgetCommand:
+        """What is to be forgotten."""
         violations = Violations()
         self._id(violations, "request_id", request.request_id, required=not request.dry_run)
         self._id(violations, "user_id", request.user_id)
@@ -70,7 +71,17 @@ class ErasureRequestReader:
         )
         if request.plan_token and (request.query or request.dry_run):
             violations.add("plan_token", "must stand without a query and without dry_run")
+        reader = _reader(violations, request)
         violations.raise_if_any()
+        return ForgetCommand(
+            user_id=request.user_id,
+            request_id=request.request_id,
+            digest=request_digest(request),
+            query=request.query,
+            plan_token=request.plan_token,
+            dry_run=request.dry_run,
+            reader=reader,
+        )
 
     def correct(self, request: erasure_pb2.CorrectRequest, *, now: datetime) -> CorrectCommand:
         """What is wrong, and what is right."""
@@ -95,6 +106,7 @@ class ErasureRequestReader:
                 time = moment(request.time, field_path="time")
             except InvalidArgument as error:
                 violations.include(error)
+        reader = _reader(violations, request)
         violations.raise_if_any()
         return CorrectCommand(
             user_id=request.user_id,
@@ -106,6 +118,7 @@ class ErasureRequestReader:
             time=time,
             dry_run=request.dry_run,
             whole_turn=request.whole_turn,
+            reader=reader,
         )
 
     def erasure_id(self, request: erasure_pb2.GetErasureRequest) -> str:
@@ -152,3 +165,14 @@ class ErasureRequestReader:
 
     def _id(self, violations: Violations, name: str, value: str, *, required: bool = True) -> None:
         violations.identifier(name, value, chars_max=self._id_chars_max, required=required)
+
+
+def _reader(violations: Violations, request: erasure_pb2.ForgetRequest | erasure_pb2.CorrectRequest) -> Scope | None:
+    """Where the reader stands; None where the request does not say so."""
+    if not request.HasField("reader_scope"):
+        return None
+    try:
+        return scope_from_proto(request.reader_scope, present=True, field_path="reader_scope")
+    except InvalidArgument as error:
+        violations.include(error)
+        return None

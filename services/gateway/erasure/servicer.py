@@ -8,7 +8,6 @@ from datetime import datetime
 from mneme.gateway.v1 import erasure_pb2, erasure_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
-from services.common.idempotency.requests import request_digest
 from services.common.maintenance.purges import PurgeAfter
 from services.common.paging import PageTokens
 from services.common.rpc.deadline import seconds_left
@@ -16,7 +15,7 @@ from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import ServiceBinding
 from services.gateway.erasure import convert
 from services.gateway.erasure.correcting import Correcting
-from services.gateway.erasure.forgetting import ForgetCommand, Forgetting
+from services.gateway.erasure.forgetting import Forgetting
 from services.gateway.erasure.model import Erasure
 from services.gateway.erasure.requests import ErasureRequestReader
 from services.gateway.erasure.service import Erasing
@@ -113,15 +112,7 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
 
     async def Forget(self, request: erasure_pb2.ForgetRequest, context: Context) -> erasure_pb2.ForgetResponse:
         """See the proto."""
-        self._reader.forget(request)
-        command = ForgetCommand(
-            user_id=request.user_id,
-            request_id=request.request_id,
-            digest=request_digest(request),
-            query=request.query,
-            plan_token=request.plan_token,
-            dry_run=request.dry_run,
-        )
+        command = self._reader.forget(request)
         left = seconds_left(self._deadline_seconds)
         forgotten = await self._forgetting.forget(current_principal(), command, seconds_left=left)
         return convert.forget_response(forgotten, self._erasing.settings)

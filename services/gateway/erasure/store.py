@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
+from services.common.scope import Scope
 from services.gateway.erasure.followups import Line
 from services.gateway.erasure.model import EraseCommand, Erasure, Item, ItemKind, Planned, Progress, Target
 from services.gateway.grants.model import MemoryKind
@@ -63,15 +64,29 @@ class LoggedTurns(Protocol):
     """Finds turns in the log by their words."""
 
     async def turns_with(
-        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
+        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, reader: Scope | None = None, limit: int
     ) -> Sequence[Planned]:
-        """A user's turns that hold a word with one of the beginnings, whatever its case; the newest first."""
+        """A user's turns that hold a word with one of the beginnings, whatever its case; the newest first.
+
+        With a `reader` only those that are seen from its place.
+        """
         ...
 
     async def turns_around(
-        self, tenant_id: str, user_id: str, turn_ids: Collection[str], *, before: int, behind: int, limit: int
+        self,
+        tenant_id: str,
+        user_id: str,
+        turn_ids: Collection[str],
+        *,
+        before: int,
+        behind: int,
+        reader: Scope | None = None,
+        limit: int,
     ) -> Sequence[tuple[Planned, Line]]:
-        """Turns of a user, and those of their conversations up to so many places before and behind them, in order."""
+        """Turns of a user, and those of their conversations up to so many places before and behind them, in order.
+
+        With a `reader` only those that are seen from its place.
+        """
         ...
 
 

@@ -128,6 +128,7 @@ class ErasureOperations(Operations):
         *,
         dry_run: bool = False,
         plan_token: str = "",
+        reader_scope: Scope | None = None,
         request_id: str | None = None,
         timeout_seconds: float | None = None,
     ) -> results_erasure.ForgetResult:
@@ -138,6 +139,8 @@ class ErasureOperations(Operations):
             query: What is to be forgotten.
             dry_run: Only say what would go.
             plan_token: Of a dry run, in place of a query: exactly its plan is erased.
+            reader_scope: Only what belongs to this place and to places above it is chosen, not what was granted to it;
+                None means all that is the user's. A plan token needs that of its dry run.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
 
@@ -150,6 +153,7 @@ class ErasureOperations(Operations):
             query=query,
             dry_run=dry_run,
             plan_token=plan_token,
+            reader_scope=to_wire.scope(reader_scope),
         )
         call = Call(f"{_SERVICE}/Forget", request, erasure_pb2.ForgetResponse, from_wire_erasure.forget_result)
         return await self._call(call, timeout_seconds)
@@ -165,6 +169,7 @@ class ErasureOperations(Operations):
         whole_turn: bool = False,
         time: datetime | None = None,
         dry_run: bool = False,
+        reader_scope: Scope | None = None,
         request_id: str | None = None,
         timeout_seconds: float | None = None,
     ) -> results_erasure.Correction:
@@ -179,6 +184,8 @@ class ErasureOperations(Operations):
             whole_turn: All that the turn `memory_id` says is wrong, also what `text` does not speak of.
             time: When it was corrected; None means now.
             dry_run: Only say what would be marked.
+            reader_scope: Only what belongs to this place and to places above it is corrected; None means all that is
+                the user's.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
 
@@ -192,6 +199,7 @@ class ErasureOperations(Operations):
             whole_turn=whole_turn,
             time=to_wire.optional_timestamp(time),
             dry_run=dry_run,
+            reader_scope=to_wire.scope(reader_scope),
         )
         if memory_id:
             (memory,) = to_wire.memory_references(kind, [memory_id])

@@ -11,6 +11,7 @@ from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.encryption.rows import opened_rows
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
+from services.common.scope import Scope
 from services.common.turns import MessageRole
 from services.gateway.erasure.followups import Line
 from services.gateway.erasure.model import Planned
@@ -21,6 +22,7 @@ TURNS: Final = """
     SELECT i.tenant_id, i.user_id, i.interaction_id, i.conversation_id, i.content, i.said_time
     FROM gateway.interactions AS i WHERE i.tenant_id = $1
 """
+_SEEN: Final = "AND i.user_id = $2 AND ($3::text[] IS NULL OR i.scope_key = ANY($3))"
 _AROUND: Final = """
     SELECT DISTINCT i.tenant_id, i.user_id, i.interaction_id, i.conversation_id, i.position, i.role, i.speaker,
         i.content, i.said_time
@@ -29,6 +31,7 @@ _AROUND: Final = """
         ON i.tenant_id = t.tenant_id AND i.user_id = t.user_id AND i.conversation_id = t.conversation_id
         AND i.position BETWEEN t.position - $4::bigint AND t.position + $5::bigint
     WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.interaction_id = ANY($3::uuid[])
+        AND ($7::text[] IS NULL OR i.scope_key = ANY($7))
     ORDER BY i.conversation_id, i.position LIMIT $6
 """
 _TURNS_AT_ONCE: Final = 500
@@ -44,7 +47,7 @@ class PostgresLoggedTurns:
         self._keys = keys
 
     async def turns_with(
-        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, limit: int
+        self, tenant_id: str, user_id: str, beginnings: Collection[str], *, reader: Scope | None = None, limit: int
     ) -> Sequence[Planned]:
         """See `LoggedTurns.turns_with`. Reads all of the user's turns."""
         if not beginnings:
@@ -54,11 +57,12 @@ class PostgresLoggedTurns:
         async with tenant_transaction(self._pool, tenant_id) as connection:
             if self._keys.is_on:
                 wanted = re.compile(rf"(?<!\w)(?:{words})", re.IGNORECASE)
-                return await self._opened_turns_with(connection, tenant_id, user_id, wanted, limit)
+                return await self._opened_turns_with(connection, tenant_id, user_id, reader, wanted, limit)
             found = await connection.fetch(
-                f"{TURNS} AND i.user_id = $2 AND i.content ~* $3 ORDER BY i.said_time DESC, i.interaction_id LIMIT $4",
+                f"{TURNS} {_SEEN} AND i.content ~* $4 ORDER BY i.said_time DESC, i.interaction_id LIMIT $5",
                 tenant_id,
                 user_id,
+                _places(reader),
                 pattern,
                 limit,
             )
@@ -67,28 +71,46 @@ class PostgresLoggedTurns:
         return [planned_row(row) for row in opened]
 
     async def turns_around(
-        self, tenant_id: str, user_id: str, turn_ids: Collection[str], *, before: int, behind: int, limit: int
+        self,
+        tenant_id: str,
+        user_id: str,
+        turn_ids: Collection[str],
+        *,
+        before: int,
+        behind: int,
+        reader: Scope | None = None,
+        limit: int,
     ) -> Sequence[tuple[Planned, Line]]:
         """See `LoggedTurns.turns_around`."""
         if not turn_ids:
             return ()
         async with tenant_transaction(self._pool, tenant_id) as connection:
             ids = [UUID(turn_id) for turn_id in turn_ids]
-            found = await connection.fetch(_AROUND, tenant_id, user_id, ids, before, behind, limit)
+            found = await connection.fetch(_AROUND, tenant_id, user_id, ids, before, behind, limit, _places(reader))
             opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
         return [(planned_row(row), _line(row)) for row in opened]
 
     async def _opened_turns_with(
-        self, connection: Connection, tenant_id: str, user_id: str, wanted: re.Pattern[str], limit: int
+        self,
+        connection: Connection,
+        tenant_id: str,
+        user_id: str,
+        reader: Scope | None,
+        wanted: re.Pattern[str],
+        limit: int,
     ) -> Sequence[Planned]:
         """The same where the database cannot read the turns: they are decrypted by pages and searched here."""
         turns: list[Planned] = []
-        statement = f"{TURNS} AND i.user_id = $2 ORDER BY i.said_time DESC, i.interaction_id"
-        cursor = await connection.cursor(statement, tenant_id, user_id)
+        statement = f"{TURNS} {_SEEN} ORDER BY i.said_time DESC, i.interaction_id"
+        cursor = await connection.cursor(statement, tenant_id, user_id, _places(reader))
         while len(turns) < limit and (found := await cursor.fetch(_TURNS_AT_ONCE)):
             opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
             turns += [planned_row(row) for row in opened if wanted.search(row["content"])]
         return turns[:limit]
+
+
+def _places(reader: Scope | None) -> list[str] | None:
+    return None if reader is None else list(reader.visible_keys())
 
 
 def planned_row(row: Any) -> Planned:

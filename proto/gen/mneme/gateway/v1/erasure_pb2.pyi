@@ -199,18 +199,20 @@ class ListErasuresResponse(_message.Message):
     def __init__(self, erasures: _Optional[_Iterable[_Union[Erasure, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ForgetRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "query", "dry_run", "plan_token")
+    __slots__ = ("request_id", "user_id", "query", "dry_run", "plan_token", "reader_scope")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     DRY_RUN_FIELD_NUMBER: _ClassVar[int]
     PLAN_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
     query: str
     dry_run: bool
     plan_token: str
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., query: _Optional[str] = ..., dry_run: _Optional[bool] = ..., plan_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., query: _Optional[str] = ..., dry_run: _Optional[bool] = ..., plan_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ForgetResponse(_message.Message):
     __slots__ = ("erasure", "plan", "plan_token", "replayed")
@@ -225,7 +227,7 @@ class ForgetResponse(_message.Message):
     def __init__(self, erasure: _Optional[_Union[Erasure, _Mapping]] = ..., plan: _Optional[_Union[ErasurePlan, _Mapping]] = ..., plan_token: _Optional[str] = ..., replayed: _Optional[bool] = ...) -> None: ...
 
 class CorrectRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "memory", "query", "text", "time", "dry_run", "whole_turn")
+    __slots__ = ("request_id", "user_id", "memory", "query", "text", "time", "dry_run", "whole_turn", "reader_scope")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     MEMORY_FIELD_NUMBER: _ClassVar[int]
@@ -234,6 +236,7 @@ class CorrectRequest(_message.Message):
     TIME_FIELD_NUMBER: _ClassVar[int]
     DRY_RUN_FIELD_NUMBER: _ClassVar[int]
     WHOLE_TURN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
     memory: _memory_pb2.MemoryReference
@@ -242,7 +245,8 @@ class CorrectRequest(_message.Message):
     time: _timestamp_pb2.Timestamp
     dry_run: bool
     whole_turn: bool
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., query: _Optional[str] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., dry_run: _Optional[bool] = ..., whole_turn: _Optional[bool] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., query: _Optional[str] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., dry_run: _Optional[bool] = ..., whole_turn: _Optional[bool] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class CorrectedStatement(_message.Message):
     __slots__ = ("interaction_id", "preview", "whole_turn")
