@@ -26,7 +26,7 @@ async def carry_out(gateway: Gateway, runner: CaseRunner, case: Case) -> None:
     operation = case.operation or {}
     stub = gateway.erasures
     user_id = runner.user_id(case, operation.get("user", ""))
-    common = {"request_id": f"{user_id}/operation", "user_id": user_id}
+    common: dict[str, Any] = {"request_id": f"{user_id}/operation", "user_id": user_id}
     try:
         if operation["kind"] == "correct":
             await _called(gateway, stub.Correct, _correction(runner, case, common))
