@@ -257,10 +257,13 @@ def check_window(
     expected = [turn.interaction_id for turn in sorted(log, key=lambda turn: turn.position)][-size:]
     if is_shortened:
         expected = expected[len(expected) - len(window) :] if len(window) < len(expected) else expected
+    place_of = {turn.interaction_id: str(turn.position) for turn in log}
+    expected_places = [place_of[turn_id] for turn_id in expected]
     if list(window) != expected:
         name = f"{log[0].user_id}/{log[0].conversation_id}"
         damage = "duplicated" if len(set(window)) != len(window) else "half"
-        verdict.add(damage, f"the window of {name} is not the end of its log")
+        found = [place_of.get(turn_id, turn_id) for turn_id in window]
+        verdict.add(damage, f"the window of {name} has {found}, the end of its log is {expected_places}")
 
 
 def _check_positions(log: Sequence[LoggedTurn], shortened: Set[tuple[str, str]], verdict: Verdict) -> None:

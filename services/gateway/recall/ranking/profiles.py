@@ -92,6 +92,8 @@ class ProfileSettings:
     narrative: NarrativeWeights = field(default_factory=NarrativeWeights)
     interaction: InteractionWeights = field(default_factory=InteractionWeights)
     decay: DecaySettings = field(default_factory=DecaySettings)
+    # Where evidence ranks, of facts and notes: of how well they fit the times that the question names.
+    derived_time: Amount = 0.15
 
 
 EVIDENCE_PARTS: Final = (
@@ -155,6 +157,10 @@ class Profiles:
         """What scores facts and notes: the profile's formula; None where evidence ranks, for which they have none."""
         own = {name: value for name, value in choice.weights.items() if name not in _DERIVED}
         return None if choice.is_by_evidence else self._by_formula(choice, own, now)
+
+    def time_of_derived(self, choice: ScoringChoice) -> float:
+        """What a fact or a note gains where evidence ranks, when it fits a time that the question names."""
+        return self._settings.derived_time * choice.weights.get("time", 1.0)
 
     def _by_formula(self, choice: ScoringChoice, own: Mapping[str, float], now: datetime) -> FormulaScorer:
         weights = {**_defaults(self._settings, choice.profile), **own}

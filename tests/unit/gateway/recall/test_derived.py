@@ -16,7 +16,7 @@ from services.common.convert import timestamp
 from services.gateway.convert import _add_hits
 from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.question.reading import read_question
-from services.gateway.recall.ranking.derived import LINKS, SIMILARITY, DerivedRanking
+from services.gateway.recall.ranking.derived import LINKS, SIMILARITY, TIME, DerivedRanking
 from services.gateway.recall.ranking.evidence import EvidenceWeights
 from services.gateway.recall.ranking.profiles import Profiles, ProfileSettings
 from services.gateway.recall.stages.fusion import DerivedWeights, Fusion
@@ -122,6 +122,28 @@ def test_spec_5_5_times_that_the_question_names_count_for_facts_and_notes() -> N
     for hits in (facts, notes):
         parts = {hit.memory_id: dict(hit.parts) for hit in hits}
         assert parts["then"]["time"] > parts["now"].get("time", 0.0) + 0.2
+
+
+@pytest.mark.parametrize("profile", [Profile.EVIDENCE, Profile.LIGHT, Profile.PLAIN])
+def test_spec_5_5_times_in_the_question_move_facts_and_notes_where_evidence_ranks(profile: Profile) -> None:
+    asked = read_question("What happened in May 2025?", (), NOON)
+    may = (NOON.replace(year=2025, month=5, day=10) - NOON).days
+    choice = ScoringChoice(profile)
+    facts = RANKING.facts([fact("now", 0.5), fact("then", 0.45, days=-may)], asked, choice, now=NOON)
+    notes = RANKING.notes([note("now", 0.5), note("then", 0.45, days=-may)], asked, choice, now=NOON)
+    for hits in (facts, notes):
+        assert [hit.memory_id for hit in hits] == ["then", "now"]
+        assert [hit.retriever.rank for hit in hits] == [2, 1]
+        assert dict(hits[0].parts) == {SIMILARITY: 0.45, TIME: pytest.approx(0.15)}
+    without = ScoringChoice(profile, weights={"time": 0.0})
+    assert [
+        f.memory_id for f in RANKING.facts([fact("now", 0.5), fact("then", 0.45, days=-may)], asked, without, now=NOON)
+    ] == [
+        "now",
+        "then",
+    ]
+    clear = RANKING.facts([fact("now", 0.9), fact("then", 0.4, days=-may)], asked, choice, now=NOON)
+    assert [found.memory_id for found in clear] == ["now", "then"]  # a soft filter
 
 
 def test_nothing_found_is_nothing_ranked() -> None:
