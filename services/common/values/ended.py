@@ -20,6 +20,7 @@ _CAUSED: Final = re.compile(
 )
 """Somebody lets it be done to something: "we had Pluto put down"."""
 _I: Final = re.compile(r"^(?:i|we|i've|we've|i'm|we're)\b", re.IGNORECASE)
+_ONE_OF: Final = re.compile(r"\b(?:one|some|two|most|half|part)\s{1,3}of\b", re.IGNORECASE)
 _FROM: Final = re.compile(r"\s{1,3}from\s{1,3}(?:the|her|his|their|my|our)\s{1,3}(?P<what>\w+)", re.IGNORECASE)
 _NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
 _UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
@@ -36,7 +37,7 @@ def has_ended(first: Read, second: Read) -> bool:
         if match is None or re.search(r"\b(?:not|never|n't|did\s?n't)\b", piece[: match.start()], re.IGNORECASE):
             continue
         gone = _named(piece, match)
-        if not gone:
+        if not gone or _ONE_OF.search(piece):
             continue
         from_what = _FROM.match(piece[match.end() :])
         if from_what is not None and _INTRANSITIVE.match(match[0]):

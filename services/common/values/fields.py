@@ -37,7 +37,7 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
             ),
             (
                 "(?:moved|move|moving)(?!\\s+(?:the|my|our|an?|his|her|their|it|them|some)\\b) "
-                "unpacked boxes keys settled relocated sold\\s+ours "
+                "unpacked boxes keys settled\\s+(?:in|into|down) relocated sold\\s+ours "
                 "bought\\s+a\\s+(?:house|flat|apartment) new\\s+flat new\\s+place new\\s+apartment "
                 "new\\s+home new\\s+house new\\s+address "
                 "closed\\s+on\\s+the first\\s+night\\s+in slept\\s+(?:there|here) "
@@ -109,7 +109,8 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
             "debt",
             "(?:student\\s+)?loan mortgage overdraft in\\s+debt owe owes",
             (
-                "paid\\s+off paid\\s+back(?!\\s+the\\s+\\w+\\s+(?:pounds|euros|dollars|quid)\\b) debt-free "
+                "paid\\s+off(?!\\s+(?:my|the|our)\\s+(?:phone|car|laptop|bike|tv|bill|bills|sofa)\\b) "
+                "paid\\s+back(?!\\s+the\\s+\\w+\\s+(?:pounds|euros|dollars|quid)\\b) debt-free "
                 "last\\s+instalment last\\s+installment"
             ),
         ),
@@ -153,7 +154,7 @@ ANNOUNCED: Final = re.compile(
 """Words of a turn that announce that something in it replaces what was said before."""
 
 ENDED: Final = re.compile(
-    r"\b(?:dropped|quit|stopped|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
+    r"\b(?:dropped|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"

@@ -27,16 +27,19 @@ from services.common.values.irony import is_ironic
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
+from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
+from services.common.values.partings import is_given_up
 from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
 from services.common.values.sentences import nouns_of
+from services.common.values.shifting import is_set_anew
 from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.tokens import tokenize
@@ -53,6 +56,11 @@ _AFTER_THAT: Final = re.compile(r"^(?:after|following|as\s+of|starting|beginning
 _ONLY_NOW: Final = re.compile(
     r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.IGNORECASE
 )
+_GOES_ON: Final = re.compile(
+    r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b",
+    re.IGNORECASE,
+)
+"""It is as it was after all: "I dropped the phone, but it still works"."""
 _FOR_A_WHILE: Final = re.compile(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
 """Under these the later one holds for a while, and takes nothing back."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
@@ -63,7 +71,9 @@ _WILL: Final = re.compile(
 _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
+_OWN: Final = frozenset({"i", "we"})
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
+_YEARS_AGO: Final = re.compile(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
 _TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
 _NOT_SO: Final = re.compile(r"(?:\bnot|\bnever|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
@@ -98,7 +108,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.UNKNOWN
     if are_contrasted(earlier.text, later.text):
         return Relation.COMPATIBLE
-    if is_ironic(later.text) or is_ironic(earlier.text):
+    if is_ironic(later.text) or is_ironic(earlier.text) or _GOES_ON.search(later.text):
         return Relation.UNKNOWN
     if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
         return Relation.COMPATIBLE
@@ -112,7 +122,18 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.UPDATE
     if is_same_speaker and _is_retold(earlier.text, later.text, is_told=later.is_announced):
         return Relation.UPDATE
+    if is_same_speaker and _is_told_in_other_words(earlier, later):
+        return Relation.UPDATE
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
+
+
+def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
+    """A state of life, a thing or a date that is another one by one of the many phrases of the data files."""
+    if not UNSURE.search(earlier.text) and lives_on(earlier.text, later.text, is_new=later.is_announced):
+        return True
+    if is_given_up(earlier.text, later.text):
+        return True
+    return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
 
 
 def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relation:
@@ -255,7 +276,14 @@ def _only(first: Read, second: Read) -> bool:
 
 def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
     """A state of life that is another one now: "I use Windows", "wiped the disk and put Debian on it"."""
-    if UNSURE.search(earlier) or _ALSO.search(later) or _TO_OTHERS.search(later) or SCOPE_OPENS.match(later):
+    if (
+        UNSURE.search(earlier)
+        or _ALSO.search(later)
+        or _YEARS_AGO.search(later)
+        or _are_two_things(earlier, later)
+        or _TO_OTHERS.search(later)
+        or SCOPE_OPENS.match(later)
+    ):
         return False
     if _turns_a_life(earlier, later):
         return True
@@ -279,6 +307,15 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
         ):
             return True
     return False
+
+
+def _are_two_things(earlier: str, later: str) -> bool:
+    """Whether each says what another thing is: "my scooter is a red Vespa", "my bike is a blue Koga now"."""
+    first, second = read_statement(earlier).clauses[:1], read_statement(later).clauses[:1]
+    if not first or not second or first[0].verb != "be" or second[0].verb != "be":
+        return False
+    things = [_subject(clause[0]) - _OWN for clause in (first, second)]
+    return bool(things[0] and things[1]) and not things[0] & things[1]
 
 
 def _turns_a_life(earlier: str, later: str) -> bool:

@@ -69,6 +69,7 @@ _TAKEN_OVER: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|nearly|almost|yet|without|no)|n't)\s(?:\w+\s){0,2}$", re.IGNORECASE)
+_OF_ANOTHER: Final = re.compile(r"(?:his|her|their|your)\b", re.IGNORECASE)
 _BEFORE: Final = re.compile(
     r"\b(?:i|we)\s(?:had|used\sto)\b|\b(?:years|months)\sago\b|\bas\sa\s(?:kid|child)\b", re.IGNORECASE
 )
@@ -151,7 +152,7 @@ def _left(later: str) -> tuple[tuple[frozenset[str], bool], ...]:
     for pattern in (_GIVEN_UP, _GONE_BY_ITSELF, _LEFT_A_POST, _TAKEN_OVER):
         for match in pattern.finditer(later):
             what = match["what"] or match.groupdict().get("what2") or ""
-            if _DENIED.search(later[: match.start()]) or OTHERS.search(what):
+            if _DENIED.search(later[: match.start()]) or OTHERS.search(what) or _OF_ANOTHER.match(what):
                 continue
             found.append((nouns_of(what), pattern is _LEFT_A_POST))
     return tuple((nouns, is_of_post) for nouns, is_of_post in found if nouns)

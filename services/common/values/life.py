@@ -154,7 +154,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"last\s+(?:shift|round|patient|customer|lesson|working\s+day)\b",
             r"handed\s+in\s+my\s+(?:notice|badge|resignation|keys|uniform|apron)",
             r"(?:first|1st)\s+(?:day|shift|week)\s+(?:at|as|in)\s+(?:the|my|an?)",
-            r"signed\s+(?:the|my|a)\s+(?:\w+\s+)?(?:contract|offer)",
+            r"signed\s+(?:the|my|a)\s+(?:\w+\s+)?(?:contract|offer)(?!\s+for)",
             r"(?:start|started|starting|begin|began|beginning)\s+as\s+an?",
             r"(?:i|we)\s+now\s+work\s+as\s+an?",
             r"got\s+the\s+job",
@@ -316,6 +316,11 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
 )
 """What was said, and what ends it."""
 _BIRTH: Final = next(place for place, (pattern, _) in enumerate(_FIELDS) if pattern.search("I'm expecting"))
+_OTHER_ARRIVAL: Final = re.compile(
+    r"(?:the|a|an|my|our|your)\s(?!(?:\w+\s)?(?:baby|babies|twins?|girl|boy|son|daughter|triplets|little|bundle|newborn)\b)\w+\s(?:\w+\s)?(?:is|are|arrived)\b",
+    re.IGNORECASE,
+)
+"""Somebody or something else that is here: "the midwife is here"."""
 _ONCE: Final = re.compile(
     r"\b(?:just\s+(?:this\s+)?once|exception|cheat|almost|nearly|dream\w*|film|movie|book|novel|series|show|want\s+to|hope|"
     r"going\s+to|would|could|should|ready\s+to|anniversary|ago\s+(?:today|this))\b",
@@ -341,6 +346,8 @@ def turns_a_life(earlier: str, later: str, *, is_own: bool) -> bool:
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _ONCE.search(later) or _AGO.search(later):
         return False
     shared = _before(earlier) & _after(later)
+    if _OTHER_ARRIVAL.match(later):
+        shared -= {_BIRTH}
     return any(is_own or place == _BIRTH or _names_nobody(later, _FIELDS[place][1]) for place in shared)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from services.common.values.belongings import goes_with
 from services.common.values.fields import ENDED, EVENTS
 from services.common.values.lexicon import AUXILIARIES, POSSESSIVES, PRONOUNS, STOP
+from services.common.values.lives import begins_anew
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
@@ -112,7 +113,7 @@ def ended_of(premise: str, later: str) -> tuple[Ended, ...]:
 
 def _ended_by_event(premise: str, later: str) -> Iterator[Ended]:
     """The names of a premise that an event ended without another value: "I'm married to Pia", "we got divorced"."""
-    if not EVENTS.search(later):
+    if not (EVENTS.search(later) or begins_anew(premise, later)):
         return
     kept = terms(later)
     for clause in read_statement(premise).clauses:

@@ -11,7 +11,8 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
-from services.common.values.sentences import announces, content_words, is_statement, presupposed_part, stated_part
+from services.common.values.keys import statement_keys
+from services.common.values.sentences import announces, is_statement, presupposed_part, stated_part
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 
@@ -68,7 +69,7 @@ def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:
 
 def _keys(owner: Owner, text: str, settings: SupersessionSettings) -> tuple[int, ...]:
     """Digests that differ between owners, so that an index of all of them finds the words of one."""
-    words = sorted(content_words(text))[: settings.keys_max]
+    words = sorted(statement_keys(text))[: settings.keys_max]
     return tuple(_digest(owner.tenant_id, owner.user_id, word) for word in words)
 
 

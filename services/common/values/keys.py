@@ -1,0 +1,18 @@
+"""The words by which a statement finds others that it may supersede, or that may supersede it. Pure functions."""
+
+from __future__ import annotations
+
+from services.common.values.lives import fields_told
+from services.common.values.partings import parting_keys
+from services.common.values.sentences import content_words
+
+
+def statement_keys(text: str) -> frozenset[str]:
+    """Returns the content words of a statement, and what stands for them where two statements share no word.
+
+    "I'm engaged to Tom" and "as of Saturday I'm a married woman" are both of the field `pair`.
+
+    Args:
+        text: A statement.
+    """
+    return content_words(text) | {f"lives:{name}" for name in fields_told(text)} | parting_keys(text)

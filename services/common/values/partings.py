@@ -1,0 +1,295 @@
+"""Things, habits and plans that are given up, gone or exchanged, in the many ways to say so (SPEC 3.5). Pure functions.
+
+`data/partings.toml` and `exchanges.toml` list phrases by what they say: something is gone, finished, or exchanged for
+something else. What they are said of must be what the earlier statement is about: its own words, or words of one family
+("no more running", where somebody trains for a marathon; `families.toml`). Rivals are things of which one is in use at
+a time: "I went over to Android" ends "I use an iPhone".
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from services.common.values.belongings import PERSONS
+from services.common.values.lives import has_happened
+from services.common.values.model import Modality
+from services.common.values.phrases import Phrase, compiled, read_phrases, value_words
+from services.common.values.pieces import read_statement
+from services.common.values.reading import Clause
+from services.common.values.sentences import TIMES
+from services.common.values.splitting import DETERMINERS, PREPOSITIONS
+from services.common.values.tokens import lemma, tokenize
+from services.common.values.whose import RELATIVES, people_in, spoken, turned_to
+
+_FOLDER: Final = Path(__file__).with_name("data")
+_FILES: Final = ("partings.toml", "exchanges.toml", "families.toml")
+_KINDS: Final = {"gone": "gone", "given_up": "gone", "done": "done", "swapped": "swapped", "taken_up": "taken_up"}
+"""By list of phrases what they say."""
+_CHARS_MAX: Final = 250
+_NOT_THE_THING: Final = frozenset(
+    """
+    a an one some any another his her their your its i we he she it they you who which that 's both no every each
+    other others someone somebody something most many two three them him me us and
+    """.split()  # noqa: SIM905 - words
+)
+"""Among the words of what is given up these say that it is somebody else's, or not all of it."""
+_BESIDE: Final = frozenset(
+    """
+    gear kit stuff membership subscription account collection habit thing class lesson practice old job post role
+    contract policy card licence app addiction daily beloved dear poor good little trusty game session morning evening
+    all own box club course regime treatment family whole my our the this that day now just finally allergy intolerance
+    """.split()  # noqa: SIM905 - words
+)
+"""Words beside the name of what is given up."""
+_LEFT_DAILY: Final = frozenset("house home flat office room shop work building table phone coat jacket light".split())  # noqa: SIM905
+_SURVIVES: Final = re.compile(
+    r"\bstill\s(?:work|run|go|aliv|use|ha|play|lov)|\b(?:came|come|comes|is|are)\sback\b|\bturned\sup\b|\bsurvived\b|\bfound\s(?:it|him|her)\b|"
+    r"\b(?:for\s(?:now|repairs?|the\s(?:day|night|week|weekend|summer|winter)|a\s(?:week|while|service|bath|walk|check-?up))|until|till|today|tonight|"
+    r"this\s(?:week|weekend|time|morning|sunday|monday|tuesday|wednesday|thursday|friday|saturday)|almost|nearly|too|also|as\swell)\b",
+    re.IGNORECASE,
+)
+"""It is not gone, or only for a while."""
+_FIRST_ITEMS: Final = 3
+_WORDS_OF_ONE_THING_MAX: Final = 7
+"""In shorter clauses everything belongs to what they are about."""
+_WORDS_MAX: Final = 16
+"""In longer clauses a thing is named for many reasons."""
+_DIED: Final = re.compile(r"\bi (?:have |has )?(?:died|passed away|passed on)\b")
+_NO_OPENING: Final = PREPOSITIONS | {"since", "after", "because", "before", "until", "when", "while", "as"}
+_LASTING: Final = frozenset("know remember meet believe recommend admire trust miss".split())  # noqa: SIM905 - words
+_USED: Final = frozenset(
+    """
+    use play drive ride run study drink be take host deploy have read write store keep work live travel commute go watch
+    prefer eat code heat cook own do
+    """.split()  # noqa: SIM905 - words
+)
+_SCOPES: Final = frozenset("work home office laptop desktop phone school uni server tablet weekends".split())  # noqa: SIM905
+_ALL: Final = frozenset({"everything", "it", "all", "team", "we", "stuff"})
+
+
+class _Data(NamedTuple):
+    by_word: dict[str, list[tuple[Phrase, str]]]
+    families: tuple[frozenset[str], ...]
+    rivals: dict[str, frozenset[str]]
+
+
+class _Parting(NamedTuple):
+    """What a sentence says to be gone, exchanged or taken up."""
+
+    kind: str  # gone, done, swapped or taken_up
+    thing: frozenset[str]  # empty: not named
+    new: frozenset[str]
+
+
+@lru_cache(maxsize=1)
+def _data() -> _Data:
+    tables = {
+        key: table for file in _FILES for key, table in tomllib.loads((_FOLDER / file).read_text("utf-8")).items()
+    }
+    by_word: dict[str, list[tuple[Phrase, str]]] = defaultdict(list)
+    for key, kind in _KINDS.items():
+        for phrase in read_phrases(tables[key]):
+            for word in phrase.anchors:
+                by_word[word].append((phrase, kind))
+    families = tuple(frozenset(map(lemma, words.split())) for words in tables["families"].values())
+    rivals = {
+        kind: frozenset(" ".join(map(lemma, word.split("_"))) for word in words.split())
+        for kind, words in tables["rivals"].items()
+    }
+    return _Data(dict(by_word), families, rivals)
+
+
+def is_given_up(earlier: str, later: str) -> bool:
+    """Returns whether a later statement says that what the earlier one is about is gone, done or exchanged.
+
+    Args:
+        earlier: A statement.
+        later: A later one of the same speaker.
+    """
+    if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or later.rstrip().endswith("?") or '"' in later:
+        return False
+    if _SURVIVES.search(later):
+        return False
+    if _ends(earlier, spoken(earlier), spoken(later)):
+        return True
+    for person in people_in(earlier):
+        first, second = turned_to(earlier, person), turned_to(later, person)
+        if _DIED.search(second) and any(
+            _is_of_the_dead(c) for c in read_statement(first.replace(" i ", " I ")).clauses
+        ):
+            return True
+        if first.strip() and second.strip() and _ends(first.replace(" i ", " I "), first, second):
+            return True
+    return False
+
+
+def parting_keys(text: str) -> frozenset[str]:
+    """Returns words by which a statement is found where it shares none: families of things, and kinds of rivals."""
+    if len(text) > _CHARS_MAX:
+        return frozenset()
+    words = {lemma(token.lower) for token in tokenize(text)}
+    found = {f"family:{number}" for number, family in enumerate(_data().families) if family & words}
+    kinds = {
+        kind for clause in read_statement(text).clauses if _is_in_use(clause) for kind, _ in _rivals_in(clause.words)
+    }
+    for parting in _partings(spoken(text)):
+        if parting.kind == "taken_up":
+            kinds |= {kind for kind, _ in _rivals_in(tuple(parting.new))}
+    return frozenset(found | {f"rival:{kind}" for kind in kinds})
+
+
+def related(words: frozenset[str]) -> frozenset[str]:
+    """Returns words with those of their families: "run" with "marathon"."""
+    return words.union(*(family for family in _data().families if family & words))
+
+
+def _ends(earlier: str, said: str, later: str) -> bool:
+    partings = _partings(later)
+    if not partings:
+        return False
+    for clause in read_statement(earlier).clauses:
+        if not _is_lasting(clause):
+            continue
+        is_going_on = any(a in {"am", "are", "is"} and b.endswith("ing") for a, b in pairwise(clause.words))
+        known, principal = _known(clause), _principal(clause)
+        for parting in partings:
+            if parting.kind == "taken_up":
+                if _is_in_use(clause) and _is_rival(clause, known, parting, said, later):
+                    return True
+            elif _is_it(parting.thing, principal) and (parting.kind != "done" or is_going_on):
+                return True
+    return False
+
+
+def _is_it(thing: frozenset[str], known: frozenset[str]) -> bool:
+    own = thing - _BESIDE
+    if not own:
+        return False
+    if own <= known:
+        return True
+    return any(own <= known | family for family in _data().families if family & known and own & family)
+
+
+def _is_lasting(clause: Clause) -> bool:
+    if (
+        clause.modality not in {Modality.STATED, Modality.HEDGED}
+        or clause.historic
+        or clause.negated
+        or clause.possessors
+    ):
+        return False
+    is_over = (
+        clause.past
+        and not {"is", "are"} & set(clause.words)
+        and not (clause.verb == "get" and clause.words[:1] == ("got",))
+    )
+    if is_over or clause.verb in _LASTING:
+        return False
+    if len(clause.tokens) > _WORDS_MAX:
+        return False
+    subject = {word for item in clause.subject for word in str(item).split()}
+    if subject & PERSONS and clause.verb != "be":
+        return False  # "my tutor drives a Polo"
+    is_of_name = bool(subject & clause.names) and not {"i", "we"} & subject and "the" not in clause.words[:1]
+    if (
+        clause.verb == "be"
+        and subject & {"friend", "mate", "boyfriend", "girlfriend", "partner"}
+        and "i" in subject
+        and clause.names
+    ):
+        return True  # "my best friend is Kira"
+    return not is_of_name and not subject & (RELATIVES | {"he", "she", "they", "you"})
+
+
+def _known(clause: Clause) -> frozenset[str]:
+    items = [str(item) for item in (*clause.subject, *clause.rest)]
+    words = {lemma(word) for item in items for word in item.split()} | {lemma(word) for word in clause.words}
+    return frozenset({*words, *(lemma(word) for word in clause.tokens)} - PREPOSITIONS)
+
+
+def _is_of_the_dead(clause: Clause) -> bool:
+    """Whether a clause says of somebody what holds only of the living: "my mother lives in a care home"."""
+    is_own = {"i"} & {str(item) for item in clause.subject} and clause.verb not in {"", "call", "like", "love"}
+    return bool(is_own) and _is_lasting(clause) and clause.verb != "be"
+
+
+def _principal(clause: Clause) -> frozenset[str]:
+    """What a clause is about: its subject, its verb, and what it says first of them."""
+    items = [*clause.subject, clause.verb, *clause.rest[:_FIRST_ITEMS]]
+    items += clause.tokens if len(clause.tokens) <= _WORDS_OF_ONE_THING_MAX else ()
+    return frozenset({lemma(word) for item in items for word in str(item).split()} - PREPOSITIONS)
+
+
+def _is_in_use(clause: Clause) -> bool:
+    return clause.verb in _USED and _is_lasting(clause)
+
+
+def _rivals_in(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    said = f" {' '.join(lemma(part) for word in words for part in word.lower().split())} "
+    for kind, names in _data().rivals.items():
+        for name in names:
+            if f" {name} " in said:
+                yield kind, name
+
+
+def _is_rival(clause: Clause, known: frozenset[str], parting: _Parting, said: str, later: str) -> bool:
+    if parting.thing and not (parting.thing - _BESIDE <= known | _ALL):
+        return False
+    scopes = [_SCOPES & set(side.lower().split()) for side in (said, later)]
+    if scopes[1] - scopes[0]:
+        return False
+    olds = set(_rivals_in(clause.words + tuple(str(item) for item in clause.rest)))
+    news = set(_rivals_in(tuple(parting.new)))
+    return any(kind == other and old != new and (kind, new) not in olds for kind, old in olds for other, new in news)
+
+
+@lru_cache(maxsize=8_192)
+def _partings(said: str) -> tuple[_Parting, ...]:
+    return tuple(_read(said))
+
+
+def _read(said: str) -> Iterator[_Parting]:
+    by_word = _data().by_word
+    for word in set(said.lower().split()):
+        for phrase, kind in by_word.get(word, ()):
+            match = compiled(phrase.pattern).search(said)
+            if match is None or not has_happened(said, match, phrase, with_groups=True):
+                continue
+            groups = match.groupdict()
+            thing = _thing(groups.get("x"), said, match)
+            if thing is None:
+                continue
+            yield _Parting(kind, thing, value_words(groups.get("v") or ""))
+
+
+def _without_lead(words: list[str]) -> list[str]:
+    """The words of a subject without what stands before it: "after the shots [cats]"."""
+    if not words or words[0] not in PREPOSITIONS | {"after", "since", "because"}:
+        return words
+    place = next((n for n, word in enumerate(words[1:], 1) if word not in DETERMINERS), len(words))
+    return words[place + 1 :]
+
+
+def _thing(text: str | None, said: str, match: re.Match[str]) -> frozenset[str] | None:
+    """The words of what is given up; None where it is somebody else's, or not all of a thing."""
+    if text is None:
+        return frozenset()
+    words = _without_lead(text.lower().split()) if match.start("x") == match.start() else text.lower().split()
+    if not words or words[0] in _NO_OPENING or _NOT_THE_THING & set(words[:3]) or RELATIVES & set(words):
+        return None
+    before = said[: match.start("x")].split()
+    if (
+        match.start("x") == match.start()
+        and before
+        and before[-1] not in {".", ",", ";", ":", "!", "and", "but", "so", "because", "since"}
+    ):
+        return None
+    found = value_words(" ".join(words))
+    return None if not found or found <= _LEFT_DAILY | TIMES else found
