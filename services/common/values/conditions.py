@@ -90,14 +90,14 @@ _STATES: Final[tuple[tuple[str, bool, re.Pattern[str]], ...]] = (
         False,
         _of(
             rf"{_IS}{_NOW}\s(?:away|abroad|on\s(?:holiday|leave|vacation|sabbatical|a\s(?:trip|course|business\strip)|parental\sleave|"
-            r"maternity\sleave)|out\sof\s(?:the\soffice|town)|staying\s(?:at|with|in))"
+            r"maternity\sleave)|out\sof\s(?:the\soffice|town)|staying\s(?:at|with|in)|(?:house|flat|cat|dog|pet)-?\s?sitting)"
         ),
     ),
     (
         "away",
         True,
         _of(
-            rf"{_IS}{_NOW}\s(?:back(?:$|\s(?:from|at|home|in\sthe\soffice|in\stown))|home\sagain|returned)|{_HAS}\s(?:returned|come\s(?:back|home))|"
+            rf"{_IS}{_NOW}\s(?:back(?:$|\s(?:from|at|home|in\sthe\soffice|in\stown))|home\sagain|returned)|{_HAS}\s(?:returned|come\s(?:back|home)|moved\s(?:back\s)?(?:in|home))|\smoved\s(?:back\s)?(?:in|home)(?:$|\s(?:on|last|this|yesterday|today))|"
             r"\s(?:returned|came\s(?:back|home))\sfrom"
         ),
     ),
@@ -110,6 +110,11 @@ _MISSED: Final = re.compile(
 _BACK: Final = re.compile(
     r"^(?:(?:i|we|i've|we've|i\shave|we\shave)\s)?(?:just\s|finally\s|already\s)?(?:got|have|picked|collected|fetched|brought)\s(?:up\s)?"
     r"(?P<thing>[\w\s-]{2,40}?)\s(?:back(?:\sfrom\b[\w\s]{0,30})?|up\sfrom\b[\w\s]{0,30}|from\sthe\s(?:garage|workshop|repair\sshop))$",
+    re.IGNORECASE,
+)
+_MENDED: Final = re.compile(
+    r"^(?:i|we|i've|we've|i\shave|we\shave)\s(?:got|had|gotten)\s(?P<thing>[\w\s-]{2,40}?)\s(?:repaired|fixed|mended|serviced|working|running)(?:\sagain)?$|"
+    r"^(?:i|we)(?:'ve|\shave)?\s(?:picked|collected|fetched)\s(?P<thing2>(?:the|my|our)\s[\w\s-]{2,40}?)\sup$",
     re.IGNORECASE,
 )
 _OPENED: Final = re.compile(
@@ -180,6 +185,7 @@ def _read(text: str) -> Iterator[_Condition]:
     for pattern, dimension, is_usual in (
         (_MISSED, "there", False),
         (_BACK, "working", True),
+        (_MENDED, "working", True),
         (_OPENED, "open", True),
         (_OPENED, "working", True),
         (_OVER, "had", True),

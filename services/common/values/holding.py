@@ -38,6 +38,7 @@ from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
+from services.common.values.restoring import is_so_after_all
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.slots import is_denied, is_replaced, things_of
@@ -61,6 +62,11 @@ _GOES_ON: Final = re.compile(
     re.IGNORECASE,
 )
 """It is as it was after all: "I dropped the phone, but it still works"."""
+_SLIP: Final = re.compile(
+    r"\bby\s(?:mistake|accident)\b|\b(?:accidentally|unknowingly|inadvertently)\b|\bwithout\s(?:knowing|noticing|realising|realizing)\b",
+    re.IGNORECASE,
+)
+"""It was not meant, so it says nothing of what holds: "I ate meat by mistake"."""
 _FOR_A_WHILE: Final = re.compile(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
 """Under these the later one holds for a while, and takes nothing back."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
@@ -108,7 +114,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.UNKNOWN
     if are_contrasted(earlier.text, later.text):
         return Relation.COMPATIBLE
-    if is_ironic(later.text) or is_ironic(earlier.text) or _GOES_ON.search(later.text):
+    if is_ironic(later.text) or is_ironic(earlier.text) or _GOES_ON.search(later.text) or _SLIP.search(later.text):
         return Relation.UNKNOWN
     if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
         return Relation.COMPATIBLE
@@ -131,7 +137,7 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     """A state of life, a thing or a date that is another one by one of the many phrases of the data files."""
     if not UNSURE.search(earlier.text) and lives_on(earlier.text, later.text, is_new=later.is_announced):
         return True
-    if is_given_up(earlier.text, later.text):
+    if is_given_up(earlier.text, later.text) or is_so_after_all(earlier.text, later.text):
         return True
     return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
 
