@@ -9,7 +9,7 @@ from typing import Final
 from services.common.values.lexicon import MULTIPLE_ROLES
 from services.common.values.tokens import lemma
 
-_GROUPS: Final = (
+GROUPS: Final = (
     (
         "job employer company firm post position employment",
         "office desk badge canteen boss manager colleague team shift commute payslip salary contract rota uniform",
@@ -72,7 +72,7 @@ ROLES: Final = (
 
 
 _READ: Final = tuple(
-    (frozenset(map(lemma, things.split())), frozenset(map(lemma, parts.split()))) for things, parts in _GROUPS
+    (frozenset(map(lemma, things.split())), frozenset(map(lemma, parts.split()))) for things, parts in GROUPS
 )
 
 

@@ -103,11 +103,17 @@ _ATTRIBUTES: Final = WEEKDAYS | PARTS_OF_DAY | SEASONS
 _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {"i"}
 
 
+_SEVERAL: Final = frozenset(
+    "two three four five some many several most all both another everybody everyone somebody someone".split()  # noqa: SIM905 - words
+)
+
+
 class _Ended(NamedTuple):
     words: frozenset[str]  # all of them name it
     is_named: bool  # by a name
     is_tie: bool = False  # it goes on to be, without the speaker
     is_parted: bool = False  # the speaker and a partner have parted
+    doers: frozenset[str] = frozenset()  # who had done with it, where that is not the speaker
     others: frozenset[str] = frozenset()  # further capitalised words of its name: "Club"
 
 
@@ -157,9 +163,19 @@ def _read(piece: str) -> Iterator[_Ended]:
             found = _thing(thing, is_opening=not match.start("thing"))
             if found is not None:
                 yield found._replace(
+                    doers=_doers(piece[: match.start()]) if pattern is _ENDED_BY else frozenset(),
                     is_tie=_TIE.search(match[0].strip()) is not None or _TIE.search(piece) is not None,
                     is_parted=_PARTED.search(match[0]) is not None,
                 )
+
+
+def _doers(before: str) -> frozenset[str]:
+    """Who stands before a verb as somebody else than the speaker: by a name, or as one of several."""
+    words = [token for token in tokenize(before) if token.lower not in PUNCTUATION]
+    if not words or _SPEAKER.search(before) or any(map(str.isupper, (token.text for token in words))):
+        return frozenset()
+    is_somebody = words[0].lower in _SEVERAL or (len(words) < 3 and words[-1].text[:1].isupper())
+    return frozenset(token.lower for token in words) if is_somebody else frozenset()
 
 
 def _thing(text: str, *, is_opening: bool) -> _Ended | None:
@@ -205,6 +221,8 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
     said = {lemma(word) for word in clause.tokens}
     said |= {part for word in said if "-" in word for part in word.split("-")}
     if not ended.words <= said:
+        return False
+    if ended.doers and not ended.doers & {word for item in clause.subject for word in str(item).split()}:
         return False
     owners = {
         lemma(word)

@@ -24,6 +24,7 @@ from services.common.values.everyday import abstains, goes_otherwise, is_born, i
 from services.common.values.fields import CHANGED, FIELDS
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
+from services.common.values.items import loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
@@ -34,11 +35,14 @@ from services.common.values.model import Relation
 from services.common.values.newness import plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
 from services.common.values.partings import is_given_up
+from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
 from services.common.values.restoring import is_so_after_all
+from services.common.values.resuming import in_present, is_resumed
+from services.common.values.reversals import is_reversed
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.slots import is_denied, is_replaced, things_of
@@ -78,6 +82,7 @@ _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
 _OWN: Final = frozenset({"i", "we"})
+_WAS: Final = re.compile(r"(?:i|we)\s(?:was|were)\b", re.IGNORECASE)
 _ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
 _YEARS_AGO: Final = re.compile(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
 _TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
@@ -107,6 +112,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
+    later = replace(later, text=in_present(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
@@ -120,6 +126,10 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.COMPATIBLE
     if not is_same_speaker and (FIRST.search(earlier.text) or FIRST.search(later.text)):
         return Relation.UNRELATED  # what one says of themselves another cannot take back
+    if is_for_a_while(later.text) and not is_for_a_while(earlier.text):
+        return Relation.COMPATIBLE
+    if is_same_speaker and _turns_back(earlier.text, later.text):
+        return Relation.UPDATE
     if is_same_speaker:
         found = relation(earlier.text, later.text)
         if found in _ENDS:
@@ -140,6 +150,16 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     if is_given_up(earlier.text, later.text) or is_so_after_all(earlier.text, later.text):
         return True
     return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
+
+
+def _turns_back(earlier: str, later: str) -> bool:
+    """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
+    if UNSURE.search(earlier):
+        return False
+    if is_resumed(earlier, later) or is_over(earlier, later) or is_reversed(earlier, later):
+        return True
+    first, second = read_statement(earlier), read_statement(later)
+    return loses_an_item(earlier, first.clauses, second.pieces, second.clauses)
 
 
 def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relation:
@@ -293,6 +313,8 @@ def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
         return False
     if _turns_a_life(earlier, later):
         return True
+    if _WAS.match(earlier):
+        return False  # "I was a vegetarian for ten years" is as true as before
     if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
         return False
     if (

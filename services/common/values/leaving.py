@@ -73,6 +73,12 @@ _OF_ANOTHER: Final = re.compile(r"(?:his|her|their|your)\b", re.IGNORECASE)
 _BEFORE: Final = re.compile(
     r"\b(?:i|we)\s(?:had|used\sto)\b|\b(?:years|months)\sago\b|\bas\sa\s(?:kid|child)\b", re.IGNORECASE
 )
+_BY_ANOTHER: Final = re.compile(
+    rf"(?:^|[,.;:]\s)(?:my|our)\s(?:\w+\s)?(?:{'|'.join(sorted(KIN))}|flatmate|roommate|housemate|friend|neighbou?r|colleague|boss)\s?"
+    r"(?:has|have|had|'s)?\s?$",
+    re.IGNORECASE,
+)
+"""Somebody else gives it up."""
 _BESIDE: Final = re.compile(r"\b(?:too|also|as\swell|besides|both|another|second|once|twice)\b", re.IGNORECASE)
 _GENERIC: Final = frozenset(
     "membership subscription account licence license contract lesson class place shop job course team club old".split()  # noqa: SIM905 - words
@@ -152,7 +158,13 @@ def _left(later: str) -> tuple[tuple[frozenset[str], bool], ...]:
     for pattern in (_GIVEN_UP, _GONE_BY_ITSELF, _LEFT_A_POST, _TAKEN_OVER):
         for match in pattern.finditer(later):
             what = match["what"] or match.groupdict().get("what2") or ""
-            if _DENIED.search(later[: match.start()]) or OTHERS.search(what) or _OF_ANOTHER.match(what):
+            is_by_another = pattern is _GIVEN_UP and _BY_ANOTHER.search(later[: match.start() + 1]) is not None
+            if (
+                _DENIED.search(later[: match.start()])
+                or OTHERS.search(what)
+                or _OF_ANOTHER.match(what)
+                or is_by_another
+            ):
                 continue
             found.append((nouns_of(what), pattern is _LEFT_A_POST))
     return tuple((nouns, is_of_post) for nouns, is_of_post in found if nouns)

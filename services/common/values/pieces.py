@@ -14,7 +14,7 @@ from services.common.values.reading import Clause, read_clauses
 
 _ROLE_SUBJECTS: Final = re.compile(
     r"^(?:(?:the|my|our)\s+)?"
-    r"(?:vet|doctor|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan|survey|"
+    r"(?:vet|doctor|allergist|specialist|optician|physio|midwife|surgeon|cardiologist|dermatologist|dentist|consultant|nurse|landlord|teacher|school|garage|pharmacist|tests?|results?|scan|survey|"
     r"surveyor|scales?|lease|agreement|valuer|statement|meter|manual|label|contract|invoice|plate|blood\s+test)\s+"
     r"(?:says?|said|shows?|showed|told\s+me|confirmed|wants)\s+(?:that\s+)?",
     re.IGNORECASE,

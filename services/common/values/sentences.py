@@ -9,6 +9,7 @@ from services.common.values.asked import slots_of
 from services.common.values.fields import ANNOUNCED, FIELDS
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
 from services.common.values.life import life_fields
+from services.common.values.passing import passing_states
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
 _LIGHT: Final = STOP | PRONOUNS | frozenset(POSSESSIVES) | frozenset(PUNCTUATION) | {"not", "no", "be", "have"}
@@ -99,6 +100,7 @@ def content_words(text: str) -> frozenset[str]:
     named = {f"field:{name}" for name, patterns in FIELDS.items() if any(p.search(text) for p in patterns)}
     named |= {f"slot:{name}" for name in slots_of(text)}
     named |= {f"life:{number}" for number in life_fields(text)}
+    named |= {f"passing:{number}" for number in passing_states(text)}
     return frozenset(word for word in words if word not in _LIGHT) | named
 
 

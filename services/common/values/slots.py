@@ -35,6 +35,7 @@ _SHARED_VERBS: Final = frozenset(
     ]
 )
 """Verbs with many objects at a time: another object takes nothing back, unless it is said to be instead."""
+_PAST_DAYS: Final = frozenset({"yesterday", "today", "morning", "night", "last"})
 _ONE_AT_A_TIME: Final = frozenset(["live", "work", "cost", "weigh", "report", "drive", "bear", "run", "shoot"])
 
 
@@ -89,12 +90,29 @@ def is_denied(a: Clause, b: Clause) -> bool:
             return False  # "I never eat after eight", "I eat breakfast every morning"
         return not first and not second and bool(a.subject) and bool(a.verb) and a.verb in VERBS - {"be", "have", "do"}
     only_a, only_b = unshared(first, second)
+    if _is_of_a_day(a, b) or (b.negated and not only_a and _is_narrower(b, only_b)):
+        return False  # "I don't like olive oil", "I didn't wear it yesterday"
     if not b.changed and len(b.values) > len(a.values):
         return False  # "I don't like meetings before nine"
     if only_a and only_b:
         # "coffee, three cups before nine": what follows the thing itself does not matter where the change is said.
+        same_place = a.prepositions.get(only_a[0]) and a.prepositions.get(only_a[0]) == b.prepositions.get(only_b[0])
+        if same_place:
+            return False  # "I'm not afraid of dogs", "I'm afraid of wasps now"
         return bool(b.changed) and first[0] == second[0] and len(only_a) <= 1 and not _scopes(a) ^ _scopes(b)
     return not any(item in _scopes(a) | _scopes(b) for item in (*only_a, *only_b)) and first[0] == second[0]
+
+
+def _is_of_a_day(a: Clause, b: Clause) -> bool:
+    """Whether the later one says what happened on some day, and the earlier one what is so as a rule."""
+    return b.past and not (a.past or b.perfect) and any(item in _PAST_DAYS for item in b.rest)
+
+
+def _is_narrower(b: Clause, only_b: Sequence[Item]) -> bool:
+    """Whether a denial is of another kind of the thing."""
+    things = things_of(b)
+    extra = {item for item in only_b if isinstance(item, str) and not b.prepositions.get(item)}
+    return len(things) > 1 and things[-1] in extra
 
 
 def _times_differ(a: Clause, b: Clause) -> bool:

@@ -15,6 +15,7 @@ from services.common.clock import Clock
 from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
 from services.common.scope import GLOBAL_SCOPE, Scope
+from services.gateway.erasure.called import is_said_of, name_of_thing, names_it
 from services.gateway.erasure.followups import follow_ups
 from services.gateway.erasure.matching import Wanted, choose, read, reason_of
 from services.gateway.erasure.model import Choice, ErasureSettings, Planned
@@ -68,7 +69,21 @@ class Candidates:
                 principal.tenant_id, user_id, by_name.terms, reader=reader, limit=limit
             )
             chosen = _distinct((*chosen, *await self._chosen_of(by_name, query, _distinct((*found, *named)))))
+        chosen = _distinct((*chosen, *await self._called(principal.tenant_id, user_id, wanted, found, reader)))
         return await self._with_follow_ups(principal.tenant_id, user_id, by_name or wanted, chosen, reader)
+
+    async def _called(
+        self, tenant_id: str, user_id: str, wanted: Wanted, found: Sequence[Planned], reader: Scope | None
+    ) -> Sequence[Planned]:
+        """What is said of a thing of the speaker's by its name."""
+        by_name = name_of_thing(wanted, [planned.text for planned in found])
+        if by_name is None:
+            return ()
+        named = await self._turns.turns_with(
+            tenant_id, user_id, by_name.terms, reader=reader, limit=self._settings.memories_max + 1
+        )
+        said = [p for p in _distinct((*found, *named)) if is_said_of(by_name, p.text) or names_it(by_name, p.text)]
+        return [replace(planned, reason=Chosen.NAME) for planned in said]
 
     async def _chosen_of(self, wanted: Wanted, query: str, found: Sequence[Planned]) -> list[Planned]:
         if not found:

@@ -16,6 +16,7 @@ from services.common.values.lexicon import AUXILIARIES, MONTHS, PRONOUNS, SEASON
 from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
 from services.gateway.erasure.names import with_capitals
+from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.topics import beginnings_of, is_apart, is_clearly_told, told_of
 from services.gateway.erasure.wording import (
     ARTICLES,
@@ -25,7 +26,9 @@ from services.gateway.erasure.wording import (
     LINKS,
     OF_THIRD,
     PERSONS,
+    ROLES,
     SELF,
+    TITLES,
     Chosen,
     Word,
     has,
@@ -173,6 +176,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
             if any(has(read_texts[index], topic) for topic in wanted.topics)
             or similarities[index] >= rules.with_name_min
             or told_of(wanted.topics, texts[index])
+            or goes_with(wanted.topics, [word.bare for word in read_texts[index]])
         ]
     possible = [
         index
@@ -267,7 +271,23 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
         after = words[place + 1].text if place + 1 < len(words) else ""
         if after[:1].isdigit() or (before is not None and (before.lower in _DATED or before.text[:1].isdigit())):
             return False
+    if not knows_capitals and _is_behind_article(words, place):
+        return False  # "I have a nice tan"
+    if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
+        return False
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _is_behind_article(words: Sequence[Word], place: int) -> bool:
+    """Whether an article and another word stand before a word, nothing between them."""
+    near = words[max(0, place - 2) : place]
+    return len(near) > 1 and near[0].lower in ARTICLES and words[place].index - near[0].index == len(near)
+
+
+def _is_first_name(before: Word, name: tuple[str, ...]) -> bool:
+    """Whether a capital before a surname makes it another one's: "Bruce Lee", where "Dr Lee" is meant."""
+    is_name = before.is_capital and before.bare not in {*name, *TITLES} and before.lower == before.bare
+    return is_name and before.lower not in DETERMINERS | FIRST | LINKS and before.bare not in ROLES
 
 
 def _surname(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:

@@ -37,6 +37,7 @@ ROLES: Final = PERSONS - {"dog", "cat"} | _set(
     "tenant classmate coworker supervisor mentor midwife nurse surgeon consultant"
 )
 """Who somebody is to the speaker, besides relatives."""
+TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof"})
 OF_THIRD: Final = _set("his her their")
 DETERMINERS: Final = _set("the a an his her their its this that these those")
 _TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")

@@ -1,0 +1,152 @@
+"""One item of several that is no more, while the others stay: "two cats and a dog", "the dog lives with my ex now".
+
+A statement of several things is marked as soon as one of them is gone, since as a whole it holds no more; what is said
+of the others elsewhere stays. Pure functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from services.common.values.complements import KIN
+from services.common.values.people import OTHERS
+from services.common.values.reading import Clause
+from services.common.values.sentences import nouns_of
+from services.common.values.slots import is_plain, things_of
+from services.common.values.tokens import lemma
+
+_CHARS_MAX: Final = 250
+_SPLIT: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
+_THE: Final = r"(?:(?:the|my|our|any|all\smy|all\sour|all\sthe)\s)?"
+_ITEM: Final = r"(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)"
+_WE: Final = (
+    r"^(?:(?:so|but|and|sadly|unfortunately),?\s)?"
+    r"(?:(?:i|we)(?:'ve|'m|'re|\shave|\sam|\sare)?(?:\s(?:now|just|finally|all))?\s)"
+)
+_ENDS_HERE: Final = (
+    r"(?=$|[.,;!]|\s(?:now|out|off|away|in|at|from|because|since|last|this|any\s?more|any\slonger|on|for|up|again|today|yesterday|"
+    r"after|as|to|these\sdays|instead)\b)"
+)
+
+
+def _of(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
+
+
+_GONE: Final = _of(
+    # What the speaker does without: "we're skipping Pisa", "I leave out the sugar now", "we had to give the dog away".
+    rf"{_WE}(?:leave\sout|leaving\sout|left\sout|skip|skipping|dropping|don't\sneed|do\snot\sneed|no\slonger\sneed|gone\soff|went\soff|"
+    rf"rehomed|forgotten|let\sgo\sof|parted\swith)\s{_THE}{_ITEM}{_ENDS_HERE}",
+    rf"{_WE}(?:had\sto\s)?(?:give|gave|given|leave|leaving)\s{_THE}{_ITEM}\s(?:away|out|up)\b",
+    rf"{_WE}closed\s{_THE}(?:\w+\s)?(?:account|card|branch)\s(?:at|with)\s{_ITEM}{_ENDS_HERE}",
+    rf"^(?:please\s)?(?:take|cross|strike|leave|cut|scratch)\s{_THE}{_ITEM}\s(?:off|out|from)\b",
+    rf"\b(?:took|taken|put)\sme\soff\s{_THE}{_ITEM}{_ENDS_HERE}",
+    # Who took it: "a fox took the hens".
+    rf"^(?:a|an|the)\s(?:fox|hawk|marten|wolf|cat|dog|thief|burglar|storm|flood|fire|frost|repo\sman|bailiffs?)\s(?:took|got|killed|ate|stole|destroyed|caught)\s{_THE}{_ITEM}{_ENDS_HERE}",
+    rf"^(?:somebody|someone|thieves|burglars|they)\s(?:took|stole|nicked)\s{_THE}{_ITEM}{_ENDS_HERE}",
+)
+_ELSEWHERE: Final = re.compile(
+    rf"^{_THE}{_ITEM}\s(?:lives?\s(?:with|at)\s.{{2,30}}\snow|is\swith\s.{{2,30}}\snow|(?:has\s)?moved\sin\swith|"
+    r"(?:has|have|got|found)\sa\snew\s(?:home|owner)(?!\s\w)|(?:has|have)\sbeen\s(?:rehomed|stolen|adopted)|"
+    r"(?:didn't|did\snot)\smake\sit)(?![\w-])",
+    re.IGNORECASE,
+)
+"""Said of an animal or a thing: "the dog lives with my ex now"; people live where they like."""
+_TO_ANOTHER: Final = re.compile(
+    rf"^{_THE}{_ITEM}\s(?:has\s)?(?:moved|switched|changed|transferred|gone|went)\s(?:over\s)?to\s(?:another|a\sdifferent|the\sother)\s(?P<group>\w+)",
+    re.IGNORECASE,
+)
+_STAYS_AWAY: Final = re.compile(
+    r"^(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s(?:come|coming|make\sit|be\s(?:there|coming)|attend|attending|join|joining)\b"
+)
+_GUESTS: Final = re.compile(
+    r"\b(?:guests?|invit\w+|come|coming|inviting|attend\w*|party|dinner|trip|wedding|list|join\w*)\b", re.IGNORECASE
+)
+_MOVED: Final = re.compile(
+    r"^(?i:my|our)\s(?P<kin>\w+)\s(?:(?:has\s)?(?:now\s)?(?:moved|relocated)\s(?:\w+\s)?to|(?:now\s)?lives\sin|has\ssettled\sin)\s(?P<place>[A-Z][\w-]+)(?P<now>\snow\b)?"
+)
+_LIVES: Final = re.compile(r"(?P<kin>\w+)\s(?:in|at)\s(?P<place>[A-Z][\w-]+)$")
+_DENIED: Final = re.compile(r"\b(?:never|almost|nearly|if|might|maybe|today|tonight|this\smorning)\b|\?", re.IGNORECASE)
+_OWN: Final = frozenset({"i", "we"})
+
+
+def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], second: Sequence[Clause]) -> bool:
+    """Returns whether one of several things that a statement names is gone, or somewhere else.
+
+    Args:
+        earlier: A statement.
+        first: Its clauses.
+        later: The pieces of a later statement.
+        second: Its clauses.
+    """
+    items = _items(earlier)
+    is_of_now = first and all(not (clause.historic or clause.past) and is_plain(clause) for clause in first)
+    if len(items) < 2 or not is_of_now or any(clause.negated for clause in first) or OTHERS.match(earlier):
+        return False
+    if any(_is_gone(earlier, items, piece) for piece in later):
+        return True
+    return any(_is_denied(a, b, items) for a in first for b in second)
+
+
+@lru_cache(maxsize=4_096)
+def _items(text: str) -> tuple[str, ...]:
+    if len(text) > _CHARS_MAX:
+        return ()
+    return tuple(part for part in (part.strip() for part in _SPLIT.split(text.rstrip(".! "))) if part)
+
+
+def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
+    plain = piece.strip().rstrip(".! ")
+    if len(plain) > _CHARS_MAX or _DENIED.search(plain):
+        return False
+    if any(_is_item(what, items) for what in _named(plain)):
+        return True
+    elsewhere = _ELSEWHERE.match(plain)
+    if elsewhere is not None and not elsewhere["what"][:1].isupper() and not nouns_of(elsewhere["what"]) & KIN:
+        return _is_item(elsewhere["what"], items)
+    other = _TO_ANOTHER.match(plain)
+    if other is not None and _is_item(other["what"], items) and nouns_of(other["group"]) <= nouns_of(earlier):
+        return True
+    guest = _STAYS_AWAY.match(plain)
+    if guest is not None and _GUESTS.search(earlier) and _is_item(guest["what"], items):
+        return True
+    moved = _MOVED.match(plain)
+    return moved is not None and any(_lives_elsewhere(item, moved) for item in items)
+
+
+def _named(plain: str) -> Iterator[str]:
+    return (match["what"] for pattern in _GONE if (match := pattern.search(plain)) is not None)
+
+
+def _is_item(what: str, items: Sequence[str]) -> bool:
+    """Whether the last noun of an item is named, and nothing that the item does not say."""
+    named = nouns_of(what)
+    return bool(named) and any(named <= nouns_of(item) and _head(item) in named for item in items)
+
+
+def _head(item: str) -> str:
+    words = re.split(r"\s(?:in|at|of|on|from|with|for|called|named)\s", item)[0].split()
+    return lemma(words[-1].casefold()) if words else ""
+
+
+def _lives_elsewhere(item: str, moved: re.Match[str]) -> bool:
+    """Whether an item says where a relative is, and a later statement that they are elsewhere."""
+    match = _LIVES.search(item)
+    if match is None or match["kin"].casefold() not in KIN or match["kin"].casefold() != moved["kin"].casefold():
+        return False
+    return match["place"] != moved["place"]
+
+
+def _is_denied(a: Clause, b: Clause, items: Sequence[str]) -> bool:
+    """Whether the same is denied of one item: "the choir doesn't sing in Welsh any more"."""
+    if not (b.negated and b.changed and is_plain(b)) or b.past or a.verb != b.verb or not a.verb:
+        return False
+    subjects = [frozenset(map(str, clause.subject)) for clause in (a, b)]
+    is_same = subjects[0] == subjects[1] or (subjects[0] <= _OWN and subjects[1] <= _OWN)
+    things = {str(item) for item in things_of(b)}
+    return bool(is_same and subjects[0] and things) and any(
+        things <= nouns_of(item) and _head(item) in things for item in items
+    )
