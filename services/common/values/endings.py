@@ -222,7 +222,7 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
     said |= {part for word in said if "-" in word for part in word.split("-")}
     if not ended.words <= said:
         return False
-    if ended.doers and not ended.doers & {word for item in clause.subject for word in str(item).split()}:
+    if ended.doers and not {lemma(word) for word in ended.doers} & said:
         return False
     owners = {
         lemma(word)

@@ -64,7 +64,7 @@ _RESUMED: Final = (
 )
 """What is done again, at `what`, and where it is said, the deed at `verb`."""
 _UNSURE: Final = re.compile(
-    r"\b(?:if|might|maybe|perhaps|would|want\sto|hope|wish|planning|thinking|never|not|almost|nearly|yesterday|today|tonight|once(?!\smore))\b|"
+    r"\b(?:if|might|maybe|perhaps|would|want\sto|hope|wish|planning|thinking|never|not|almost|nearly|old|yesterday|today|tonight|once(?!\smore))\b|"
     r"n't\b|\?",
     re.IGNORECASE,
 )

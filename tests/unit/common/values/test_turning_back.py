@@ -10,12 +10,13 @@ import pytest
 
 from services.common.values.holding import Said, supersedes
 from services.common.values.items import loses_an_item
+from services.common.values.keys import statement_keys
 from services.common.values.model import Relation
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.pieces import read_statement
 from services.common.values.resuming import in_present, is_resumed
 from services.common.values.reversals import is_reversed
-from services.common.values.sentences import announces, content_words
+from services.common.values.sentences import announces
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 _LINES = Path(__file__).with_name("turning_back.jsonl").read_text("utf-8").splitlines()
@@ -26,7 +27,7 @@ _PAIRS = [(item["earlier"], item["later"], item["ends"]) for item in map(json.lo
 def test_spec_3_5_a_statement_ends_where_the_later_one_takes_it_back(earlier: str, later: str, *, ends: bool) -> None:
     first = Said(earlier, "Ada", announces(earlier), date(2025, 1, 8))
     second = Said(later, "Ada", announces(later), date(2025, 5, 12))
-    is_found = bool(content_words(earlier) & content_words(later))
+    is_found = bool(statement_keys(earlier) & statement_keys(later))
     assert (supersedes(first, second) in _ENDS and is_found) is ends
 
 
