@@ -58,6 +58,11 @@ _WITH_NEW: Final = re.compile(
 """Says that something about the matter is new: "new schedule: ...", "with the new oven ..."."""
 _AFTER_THAT: Final = re.compile(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
+_SINCE_WHEN: Final = re.compile(
+    r"\s?(?:so\s|and\s)?(?:since|following|as\sof|as\sfrom|because\sof|due\sto|thanks\sto)\s\w"
+)
+"""Opens what has changed with an event, without a comma behind it: "since the storm our choir meets in ..."."""
+_LAST_CLAUSE: Final = re.compile(r"[,;:.!]\s")
 _ONLY_NOW: Final = re.compile(
     r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.IGNORECASE
 )
@@ -228,6 +233,8 @@ def _with_same_opening(earlier: str, later: str) -> tuple[str, bool]:
     before = later[:place].rstrip().casefold()
     if len(before.split()) < 2:
         return "", False
+    if _SINCE_WHEN.match(_LAST_CLAUSE.split(before)[-1]):
+        return later[place + 1 :], True
     reason = before.endswith((", so", ", hence", ", therefore", ", thus", ", which is why", ", that's why"))
     return (later[place + 1 :], reason) if reason or before.endswith((",", ";", ":", "-")) else ("", False)
 

@@ -141,6 +141,26 @@ UNCHANGED = [
 ]
 
 
+SINCE_AN_EVENT = [
+    (
+        "Our under-twelves are coached by Declan Roche.",
+        "News for the group: since Declan's operation our under-twelves are coached by Tadhg Brennan.",
+        True,
+    ),
+    (
+        "The export button is enabled for free accounts.",
+        "Too much abuse, so as of yesterday's release the export button isn't enabled for free accounts.",
+        True,
+    ),
+    (
+        "The under-fourteens are coached by Aoife Nolan.",
+        "Since Declan's operation our under-twelves are coached by Tadhg Brennan.",
+        False,
+    ),
+    ("I walk the dog at seven.", "With Ana I walk the dog at nine.", False),
+]
+
+
 def ends(earlier: str, later: str) -> bool:
     """Whether one turn ends what another of the same speaker said some months before."""
     first = Said(earlier, "Ada", announces(earlier), date(2025, 1, 8))
@@ -167,3 +187,8 @@ def test_spec_3_5_parts_of_lists_habits_and_conditions_change(earlier: str, late
 @pytest.mark.parametrize(("earlier", "later"), UNCHANGED)
 def test_spec_3_5_exceptions_stays_and_other_peoples_lives_change_nothing(earlier: str, later: str) -> None:
     assert not ends(earlier, later)
+
+
+@pytest.mark.parametrize(("earlier", "later", "is_ended"), SINCE_AN_EVENT)
+def test_spec_3_5_the_same_sentence_behind_an_event_is_told_anew(earlier: str, later: str, is_ended: bool) -> None:
+    assert ends(earlier, later) is is_ended
