@@ -103,9 +103,11 @@ TREATMENTS: Final = {
     "maintenance.claims": Treatment.KEPT,
     "maintenance.idempotency_records": Treatment.KEPT,
     "maintenance.log": Treatment.KEPT,
+    "maintenance.model_holders": Treatment.KEPT,
     "maintenance.purge_schedule": Treatment.KEPT,
     "maintenance.purges": Treatment.KEPT,
     "maintenance.schema_migrations": Treatment.KEPT,
+    "maintenance.serving_model": Treatment.KEPT,
 }
 _NOISES: Final = 1_000
 """Vectors of noise; which one is added to a vector follows from its id and its copy."""

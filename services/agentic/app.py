@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mneme.agentic.internal.v1 import notes_pb2_grpc as internal_pb2_grpc
@@ -56,11 +56,14 @@ from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
 from services.common.portability.drivers import GraphUserRecords
+from services.common.portability.records import TierRecords
 from services.common.portability.servicer import user_records_binding
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding, needing
+from services.common.serving_model.following import ServingModel
+from services.common.serving_model.sides import Side, StartWork, each_model, serve_sides, settle_seconds
 from services.common.tier_embedder import TierEmbedder, second_model
 from services.common.tokens import token_counter
 
@@ -83,6 +86,8 @@ class AgenticResources:
     """What the process holds of users in memory; shared by the services of one process."""
     key_ring: DataKeyRing | None = None
     """Encrypts what notes say; stored as it is where None."""
+    serving: ServingModel | None = None
+    """Which of two models serves; the first one where None."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ class AgenticTier:
     """The public and the internal service, for a `GrpcServer`."""
     recorder: AccessRecorder
     """Access statistics that are still to be written."""
+    start: StartWork
+    """Begins the jobs: for the side of the tier that serves."""
 
 
 async def migrate_agentic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
@@ -133,13 +140,15 @@ async def open_agentic(
     store = PostgresNoteStore(pool, cache=resources.cache, cached_min=chosen.cached_notes_min, keys=keys)
     maintenance = PostgresMaintenanceStore(pool)
     leader = Leader(election or AdvisoryLockElection(pool, "agentic"), maintenance.next_term)
-    opened = open_agentic_on(store, resources, chosen, maintenance=maintenance, leader=leader)
-    async with contextlib.aclosing(store), opened as tier:
-        records = agentic_records(
-            TierEmbedder(resources.embedder), tier.recorder.flush, captions_max=chosen.captions_embedded_max
-        )
-        binding = user_records_binding(agentic_user_records(pool, keys), records)
-        yield replace(tier, bindings=needing(readiness_check(pool), (*tier.bindings, binding)))
+    async with contextlib.aclosing(store), contextlib.AsyncExitStack() as stack:
+
+        async def side(of_model: AgenticResources) -> AgenticTier:
+            opened = open_agentic_on(store, of_model, chosen, maintenance=maintenance, leader=leader)
+            tier = await stack.enter_async_context(opened)
+            binding = user_records_binding(agentic_user_records(pool, keys), _exported(of_model, tier, chosen))
+            return replace(tier, bindings=needing(readiness_check(pool), (*tier.bindings, binding)))
+
+        yield await _serve(stack, side, resources)
 
 
 @contextlib.asynccontextmanager
@@ -150,17 +159,40 @@ async def open_agentic_graph(
     chosen = settings or AgenticSettings()
     keys = graph_data_keys(resources.key_ring, DATA_KEYS)
     store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates, keys=keys)
-    # Without an election the replica that claims a job first runs it.
-    async with open_agentic_on(store, resources, chosen, maintenance=Neo4jMaintenanceStore(graph)) as tier:
-        # Imported here: without Neo4j its driver is not loaded.
-        from services.agentic.stores.neo4j_content import SEALED_KINDS
-        from services.agentic.stores.neo4j_copy import KINDS
+    # Imported here: without Neo4j its driver is not loaded.
+    from services.agentic.stores.neo4j_content import SEALED_KINDS
+    from services.agentic.stores.neo4j_copy import KINDS
 
-        records = agentic_records(
-            TierEmbedder(resources.embedder), tier.recorder.flush, captions_max=chosen.captions_embedded_max
-        )
-        binding = user_records_binding(GraphUserRecords(graph, KINDS, SEALED_KINDS, keys), records)
-        yield replace(tier, bindings=needing(graph.server_version, (*tier.bindings, binding)))
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def side(of_model: AgenticResources) -> AgenticTier:
+            # Without an election the replica that claims a job first runs it.
+            opened = open_agentic_on(store, of_model, chosen, maintenance=Neo4jMaintenanceStore(graph))
+            tier = await stack.enter_async_context(opened)
+            records = _exported(of_model, tier, chosen)
+            binding = user_records_binding(GraphUserRecords(graph, KINDS, SEALED_KINDS, keys), records)
+            return replace(tier, bindings=needing(graph.server_version, (*tier.bindings, binding)))
+
+        yield await _serve(stack, side, resources)
+
+
+async def _serve(
+    stack: contextlib.AsyncExitStack,
+    open_side: Callable[[AgenticResources], Awaitable[AgenticTier]],
+    resources: AgenticResources,
+) -> AgenticTier:
+    """The tier with a side for each model."""
+    tiers = {each.embedder.fingerprint: await open_side(each) for each in each_model(resources)}
+    background = await stack.enter_async_context(BackgroundWork[str]("agentic"))
+    sides = {model: Side(tier.bindings, tier.start) for model, tier in tiers.items()}
+    bindings = serve_sides("agentic", background, sides, resources.serving)
+    return replace(next(iter(tiers.values())), bindings=bindings)
+
+
+def _exported(resources: AgenticResources, tier: AgenticTier, settings: AgenticSettings) -> TierRecords:
+    return agentic_records(
+        TierEmbedder(resources.embedder), tier.recorder.flush, captions_max=settings.captions_embedded_max
+    )
 
 
 @contextlib.asynccontextmanager
@@ -175,7 +207,7 @@ async def open_agentic_on(
 ) -> AsyncIterator[AgenticTier]:
     """The tier on any store, with notes by rules unless another generator is given.
 
-    Without a store of maintenance no jobs run.
+    Its jobs run once it is started; without a store of maintenance there are none.
     """
     chosen = settings or AgenticSettings()
     embedder = TierEmbedder(resources.embedder)
@@ -194,7 +226,9 @@ async def open_agentic_on(
         uses = NoteUses(store, clock=clock, settings=chosen)
         decay = Decay(clock, chosen.pruning.scale_days)
         former_store = NoteVectors(store, captions_max=chosen.captions_embedded_max)
-        former = FormerVectors(former_store, embedder.model_id, chosen.model_change)
+        former = FormerVectors(
+            former_store, embedder.model_id, chosen.model_change, settle_seconds=settle_seconds(resources)
+        )
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
         tokens = PageTokens(resources.secret)
         text_comparer = TextComparer(embedder, second_model(resources.second_embedder), chosen.model_change)
@@ -236,12 +270,15 @@ async def open_agentic_on(
             jobs = TierMaintenance(
                 runner, maintenance, chosen_jobs, clock, retention_seconds=retention, log_days=bounds.log_days
             )
-            if leader is not None:
-                background.keep_running("lead-maintenance", leader.run)
-            jobs.start(background)
-            background.keep_running(
-                "bring-vectors-over",
-                functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed)),
-            )
+            bring_over = functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed))
             bindings.append(maintenance_binding(jobs))
-        yield AgenticTier(bindings, recorder)
+
+        def start(work: BackgroundWork[str]) -> None:
+            if maintenance is None:
+                return
+            if leader is not None:
+                work.keep_running("lead-maintenance", leader.run)
+            jobs.start(work)
+            work.keep_running("bring-vectors-over", bring_over)
+
+        yield AgenticTier(bindings, recorder, start)

@@ -159,11 +159,19 @@ class ReembedRows:
 class FormerVectors:
     """Knows whose searches lack something, and has it brought over. Belongs to one event loop."""
 
-    def __init__(self, store: FormerVectorStore, model: str, settings: ModelChangeSettings) -> None:
-        """Look in `store` for vectors that are not of `model`."""
+    def __init__(
+        self, store: FormerVectorStore, model: str, settings: ModelChangeSettings, *, settle_seconds: float = 0.0
+    ) -> None:
+        """Look in `store` for vectors that are not of `model`.
+
+        For `settle_seconds` after vectors begin to be brought over, and while they are not, other processes may write
+        with another model: nothing is taken as whole for longer than one question then.
+        """
         self._store = store
         self._model = model
         self._settings = settings
+        self._settle_seconds = settle_seconds
+        self._is_settled = not settle_seconds
         self._may_remain = True
         self._whole: set[Owner] = set()
 
@@ -175,6 +183,8 @@ class FormerVectors:
         Raises:
             StoreUnavailable: The store cannot be read.
         """
+        if not self._is_settled:
+            return await self._store.lacks(owner, model=self._model)
         if not self._may_remain or owner in self._whole:
             return False
         if await self._store.lacks(owner, model=self._model):
@@ -194,14 +204,30 @@ class FormerVectors:
 
     async def keep_bringing_over(self, run: Callable[[], Awaitable[object]]) -> None:
         """Looks again and again, and has `run` bring over what is found."""
-        while True:
-            if await self.look():
-                _log.info("vectors of a former embedding model are made anew", model=self._model)
-                await run()
-                pause = self._settings.retry_seconds if await self.look() else self._settings.idle_seconds
-            else:
-                pause = self._settings.idle_seconds
-            await asyncio.sleep(pause)
+        try:
+            await self._settle(run)
+            while True:
+                await self._bring_over(run)
+                remains = await self.look()
+                await asyncio.sleep(self._settings.retry_seconds if remains else self._settings.idle_seconds)
+        finally:
+            self._is_settled = not self._settle_seconds
+            self._may_remain = True
+            self._whole.clear()
+
+    async def _settle(self, run: Callable[[], Awaitable[object]]) -> None:
+        """Looks more often, as long as other processes may write with a former model."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._settle_seconds
+        while (left := end - loop.time()) > 0:
+            await self._bring_over(run)
+            await asyncio.sleep(min(left, self._settings.retry_seconds, self._settle_seconds / 3))
+        self._is_settled = True
+
+    async def _bring_over(self, run: Callable[[], Awaitable[object]]) -> None:
+        if await self.look():
+            _log.info("vectors of a former embedding model are made anew", model=self._model)
+            await run()
 
 
 def _cursor(owner: Owner, before: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbeddingError
+from services.common.embedding.serving import pinned
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.errors import FieldViolation, InvalidArgument, Reason, StoreUnavailable
 
@@ -20,6 +21,11 @@ class TierEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         """Use `embedder`; its owner closes it."""
         self._embedder = embedder
+
+    @property
+    def pinned(self) -> TierEmbedder:
+        """The same of one model, for the length of a call: the one that serves now where there are two."""
+        return TierEmbedder(pinned(self._embedder))
 
     @property
     def model_id(self) -> str:

@@ -37,6 +37,8 @@ from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.readiness import Check
 from services.common.rpc.server import ServiceBinding, needing
+from services.common.serving_model.following import ServingModel
+from services.common.serving_model.sides import Side, StartWork, each_model, serve_sides, settle_seconds
 from services.common.summaries import Summariser
 from services.common.tokens import token_counter
 from services.episodic import internal_servicer, servicer
@@ -56,12 +58,12 @@ from services.episodic.maintenance.retention import RetainEpisodes
 from services.episodic.maintenance.schedule import IndexUpkeep
 from services.episodic.maintenance.second_index import FillSecondIndex
 from services.episodic.maintenance.token_backfill import TokenBackfill
+from services.episodic.opening import open_indexes
 from services.episodic.portability import episodic_records, episodic_user_records
 from services.episodic.purging import indexes_purged
-from services.episodic.second_index import PairedEpisodeIndex, adopt_indexed
+from services.episodic.second_index import Adoption, PairedEpisodeIndex
 from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
-from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.postgres_claim import embedded_index_claimed
 
@@ -86,6 +88,8 @@ class EpisodicResources:
     """Encrypts content; stored as it is where None."""
     superuser_url: str = ""
     """Of the database, for the job that purges its files; it does not run where empty."""
+    serving: ServingModel | None = None
+    """Which of two models serves; the first one where None."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,8 @@ class EpisodicTier:
     """Its use cases."""
     bindings: Sequence[ServiceBinding]
     """The public and the internal service, for a `GrpcServer`."""
+    start: StartWork
+    """Begins indexing and the jobs: for the side of the tier that serves."""
 
 
 async def migrate_episodic(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
@@ -155,47 +161,61 @@ async def open_episodic(
     """
     chosen = settings or EpisodicSettings()
     async with contextlib.AsyncExitStack() as stack:
-        index = await _open_indexes(qdrant_folder, qdrant_server, resources, chosen)
-        stack.push_async_callback(index.aclose)
+        indexes = await open_indexes(stack, qdrant_folder, qdrant_server, resources, chosen)
+        first = next(iter(indexes.values()))
         if qdrant_server is None:
             place = f"{socket.gethostname()}:{qdrant_folder}"
             await stack.enter_async_context(
-                embedded_index_claimed(pool, index.model, place=place, on_lost=_end_service)
+                embedded_index_claimed(pool, first.model, place=place, on_lost=_end_service)
             )
-        keys = data_keys(resources.key_ring, SCHEMA)
-        store = PostgresEpisodeStore(pool, model=index.model, keys=keys, fading=chosen.retention.rule)
-        await adopt_indexed(
-            store,
-            index,
-            owners_at_once=chosen.indexer.reconciled_owners,
-            pieces_at_once=chosen.indexer.scanned_pieces,
-        )
         maintenance = PostgresMaintenanceStore(pool)
         leader = Leader(election or AdvisoryLockElection(pool, "episodic"), maintenance.next_term)
-        tokens = PageTokens(resources.secret)
-        log = activity_log(pool, resources.embedder, resources.clock, tokens, chosen.activity, keys=keys)
-        clusters = episode_clusters(pool, index, resources.clock, tokens, chosen.clusters)
-        await stack.enter_async_context(indexes_purged(pool, None if qdrant_server else qdrant_folder, index, chosen))
-        tier = await stack.enter_async_context(
-            open_episodic_on(
-                store,
-                index,
-                maintenance,
-                resources,
-                chosen,
-                leader,
-                further_jobs=[
-                    *log.jobs,
-                    clusters.job,
-                    *_filling(store, index, chosen),
-                    *purge_jobs(pool, resources.superuser_url, chosen.purging),
-                ],
-            )
-        )
+        await stack.enter_async_context(indexes_purged(pool, None if qdrant_server else qdrant_folder, first, chosen))
+        tiers = {}
+        for each, index in zip(each_model(resources), indexes.values(), strict=True):
+            side = _open_side(pool, index, maintenance, each, chosen, leader)
+            tiers[each.embedder.fingerprint] = await stack.enter_async_context(side)
+        background = await stack.enter_async_context(BackgroundWork[str]("episodic"))
+        sides = {model: Side(tier.bindings, tier.start) for model, tier in tiers.items()}
+        bindings = serve_sides("episodic", background, sides, resources.serving)
+        yield replace(next(iter(tiers.values())), bindings=bindings)
+
+
+@contextlib.asynccontextmanager
+async def _open_side(
+    pool: Pool,
+    index: EpisodeIndex,
+    maintenance: MaintenanceStore,
+    resources: EpisodicResources,
+    settings: EpisodicSettings,
+    leader: Leader,
+) -> AsyncIterator[EpisodicTier]:
+    """The tier as one model has it, on PostgreSQL; nothing runs in the background yet but access statistics."""
+    keys = data_keys(resources.key_ring, SCHEMA)
+    store = PostgresEpisodeStore(pool, model=index.model, keys=keys, fading=settings.retention.rule)
+    tokens = PageTokens(resources.secret)
+    log = activity_log(pool, resources.embedder, resources.clock, tokens, settings.activity, keys=keys)
+    clusters = episode_clusters(pool, index, resources.clock, tokens, settings.clusters)
+    jobs = [
+        *log.jobs,
+        clusters.job,
+        *_filling(store, index, settings),
+        *purge_jobs(pool, resources.superuser_url, settings.purging),
+    ]
+    adoption = Adoption(store, index, settings.indexer, settle_seconds=settle_seconds(resources))
+    if resources.serving is None or resources.serving.current == resources.embedder.fingerprint:
+        await adoption.adopt()  # before the first search, so that nothing is indexed again that is there
+    opened = open_episodic_on(store, index, maintenance, resources, settings, leader, further_jobs=jobs, starts=False)
+    async with opened as tier:
+
+        def start(background: BackgroundWork[str]) -> None:
+            tier.start(background)
+            adoption.start(background)
+
         exported = episodic_records(resources.clock, tier.episodes.write_accesses)
         records = user_records_binding(episodic_user_records(pool, keys), exported)
         bindings = (*tier.bindings, *log.bindings, clusters.binding, records)
-        yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), bindings))
+        yield replace(tier, bindings=needing(_ready(readiness_check(pool), index.check), bindings), start=start)
 
 
 def _ready(*checks: Check) -> Check:
@@ -212,25 +232,6 @@ def _end_service() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-async def _open_indexes(
-    folder: Path, server: QdrantServer | None, resources: EpisodicResources, settings: EpisodicSettings
-) -> EpisodeIndex:
-    """The index, or two where the model is being changed."""
-    embedder, second = resources.embedder, resources.second_embedder
-    if second is None:
-        return await _open_index(folder, server, resources, settings, embedder, resources.cache)
-    if second.fingerprint == embedder.fingerprint:
-        raise ValueError("MNEME_EMBEDDING_SECOND_MODEL_DIR holds the model that is in use already")
-    first = await _open_index(folder, server, resources, settings, embedder, resources.cache)
-    try:
-        # With a cache of its own: entries of the process's are named by their users.
-        beside = await _open_index(folder, server, resources, settings, second, OwnerCache())
-    except BaseException:
-        await first.aclose()
-        raise
-    return PairedEpisodeIndex(first, beside, second)
-
-
 def _filling(store: EpisodeStore, index: EpisodeIndex, settings: EpisodicSettings) -> list[TierJob]:
     """The job that fills a second index, where there is one."""
     if not isinstance(index, PairedEpisodeIndex):
@@ -238,35 +239,6 @@ def _filling(store: EpisodeStore, index: EpisodeIndex, settings: EpisodicSetting
     fill = FillSecondIndex(store, index, settings.indexer, text=settings.text)
     about = "Fills the index of the second embedding model with episodes that it lacks."
     return [TierJob(fill, about, settings.indexer.compare_seconds)]
-
-
-async def _open_index(
-    folder: Path,
-    server: QdrantServer | None,
-    resources: EpisodicResources,
-    settings: EpisodicSettings,
-    embedder: Embedder,
-    cache: OwnerCache,
-) -> EpisodeIndex:
-    model, dimension = embedder.fingerprint, embedder.dimension
-    if server is None:
-        return await EdgeEpisodeIndex.open(
-            folder,
-            model=model,
-            dimension=dimension,
-            text=settings.text,
-            settings=settings.edge,
-            cache=cache,
-            disk=resources.disk,
-        )
-    # Imported here: half a second that only the server's users pay.
-    from services.episodic.stores.qdrant import QdrantEpisodeIndex
-    from services.episodic.stores.qdrant_connection import create_qdrant_client
-
-    client = create_qdrant_client(server, settings.qdrant)
-    return await QdrantEpisodeIndex.open(
-        client, model=model, dimension=dimension, text=settings.text, settings=settings.qdrant
-    )
 
 
 def _upkeep(
@@ -321,16 +293,21 @@ async def open_episodic_on(
     leader: Leader | None = None,
     *,
     further_jobs: Sequence[TierJob] = (),
+    starts: bool = True,
 ) -> AsyncIterator[EpisodicTier]:
     """The tier on any drivers; closing it stops the indexer and writes the last access statistics.
 
-    Without a leader the replica that claims a job first runs it.
+    Without a leader the replica that claims a job first runs it. Where `starts` is false, `EpisodicTier.start` begins
+    indexing and the jobs.
     """
     chosen = settings or EpisodicSettings()
     embedder = resources.embedder
     async with contextlib.AsyncExitStack() as stack:
         accesses = AccessRecorder(store, resources.clock, chosen.access)
         stack.push_async_callback(accesses.try_flush)
+        assessor = EpisodeAssessor(
+            ImportanceScorer(embedder, chosen.importance), Summariser(token_counter(), chosen.summaries)
+        )
         indexer = EpisodeIndexer(
             store,
             index,
@@ -339,19 +316,25 @@ async def open_episodic_on(
             settings=chosen.indexer,
             text=chosen.text,
             tokens=chosen.tokens,
-            assessor=EpisodeAssessor(
-                ImportanceScorer(embedder, chosen.importance), Summariser(token_counter(), chosen.summaries)
-            ),
+            assessor=assessor,
             on_doubt=lambda: upkeep.compare_soon(),  # noqa: PLW0108 - it is made below
         )
         upkeep, jobs = _upkeep(store, index, indexer, maintenance, resources, chosen, leader, further_jobs)
         background = await stack.enter_async_context(BackgroundWork[str]("episodic"))
         background.keep_running("write-accesses", every(chosen.access.flush_seconds, accesses.try_flush))
-        if leader is not None:
-            background.keep_running("lead-maintenance", leader.run)
-        indexer.start(background)
-        upkeep.start(background)
-        jobs.start(background)
+
+        def start(work: BackgroundWork[str]) -> None:
+            if leader is not None:
+                work.keep_running("lead-maintenance", leader.run)
+            indexer.start(work)
+            upkeep.start(work)
+            jobs.start(work)
+
+        if starts:
+            start(background)
+        else:
+            # So that the first turn after a cut-over does not wait for it.
+            background.keep_running("prepare-assessment", assessor.prepare)
         episodes = EpisodeService(
             store=store,
             index=index,
@@ -382,9 +365,10 @@ async def open_episodic_on(
                 ServiceBinding(
                     internal_servicer.SERVICE_NAME,
                     episodic_internal_pb2_grpc.add_EpisodicInternalServiceServicer_to_server,
-                    internal_servicer.EpisodicInternalServicer(episodes, rules, resources.clock),
+                    internal_servicer.EpisodicInternalServicer(episodes, comparer, rules, resources.clock),
                     internal_servicer.ROLES,
                 ),
                 maintenance_binding(jobs),
             ),
+            start,
         )

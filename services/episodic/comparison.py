@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbeddingError
 from services.common.errors import FailedPrecondition, StoreUnavailable
 from services.common.model_comparison import HITS, QuestionComparison, compare_hits
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
-from services.episodic.second_index import PairedEpisodeIndex
+from services.episodic.second_index import PairedEpisodeIndex, owners_lacking
 from services.episodic.store import EpisodeIndex, EpisodeStore, IndexQuery
+
+LACKING_MAX: Final = 100
+"""Users that `ModelComparer.count_lacking` counts."""
+_OWNERS_AT_ONCE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,25 @@ class ModelComparer:
             second_pieces=await index.second.count(owner),
             questions=compared,
         )
+
+    async def count_lacking(self, model: str) -> int:
+        """How many users the index of a model lacks pieces of, at most `LACKING_MAX`; none of the one that is searched.
+
+        Raises:
+            FailedPrecondition: There is no index of this model.
+            StoreUnavailable: The store or an index cannot be read.
+        """
+        if model == self._embedder.fingerprint:
+            return 0
+        index, second = self._index, self._second_embedder
+        if not isinstance(index, PairedEpisodeIndex) or second is None or model != second.fingerprint:
+            raise FailedPrecondition(f"the episodic tier does not hold the embedding model {model}")
+        count = 0
+        async for _ in owners_lacking(self._store, index, owners_at_once=_OWNERS_AT_ONCE):
+            count += 1
+            if count == LACKING_MAX:
+                break
+        return count
 
 
 async def _nearest(

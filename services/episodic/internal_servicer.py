@@ -13,6 +13,7 @@ from services.common.auth import Role, current_principal
 from services.common.clock import Clock
 from services.episodic import commands, convert, new_episodes
 from services.episodic.commands import Rules
+from services.episodic.comparison import ModelComparer
 from services.episodic.model import TenantId
 from services.episodic.service import EpisodeService
 
@@ -21,7 +22,8 @@ Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 SERVICE_NAME: Final = internal_pb.DESCRIPTOR.services_by_name["EpisodicInternalService"].full_name
 
 ROLES: Final[Mapping[str, Role]] = dict.fromkeys(
-    ("StoreEpisodes", "SearchCandidates", "RecordFeedback", "RecordAccess", "DeleteEpisodes"), Role.SERVICE
+    ("StoreEpisodes", "SearchCandidates", "RecordFeedback", "RecordAccess", "DeleteEpisodes", "CheckModelIndex"),
+    Role.SERVICE,
 )
 """Every method is for other services alone."""
 
@@ -29,8 +31,9 @@ ROLES: Final[Mapping[str, Role]] = dict.fromkeys(
 class EpisodicInternalServicer(episodic_internal_pb2_grpc.EpisodicInternalServiceServicer):
     """Handlers of EpisodicInternalService: in, work, out."""
 
-    def __init__(self, episodes: EpisodeService, rules: Rules, clock: Clock) -> None:
-        """Serve `episodes`; requests are checked against `rules`."""
+    def __init__(self, episodes: EpisodeService, comparer: ModelComparer, rules: Rules, clock: Clock) -> None:
+        """Serve `episodes`; `comparer` knows the indexes of two models; requests are checked against `rules`."""
+        self._comparer = comparer
         self._episodes = episodes
         self._rules = rules
         self._clock = clock
@@ -82,3 +85,9 @@ class EpisodicInternalServicer(episodic_internal_pb2_grpc.EpisodicInternalServic
         key = commands.write_key(request, principal, self._rules)
         deleted = await self._episodes.delete(deletion, key=key)
         return internal_pb.DeleteEpisodesResponse(deleted_count=deleted.episodes, destroyed_data_keys=deleted.data_keys)
+
+    async def CheckModelIndex(
+        self, request: internal_pb.CheckModelIndexRequest, _context: Context
+    ) -> internal_pb.CheckModelIndexResponse:
+        """See episodic_internal.proto."""
+        return internal_pb.CheckModelIndexResponse(lacking_user_count=await self._comparer.count_lacking(request.model))

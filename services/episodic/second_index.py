@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import structlog
 
+from services.common.background import BackgroundWork
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbeddingError
 from services.common.errors import MnemeError
-from services.episodic.model import EpisodeKey, Owner
+from services.episodic.config import IndexerSettings
+from services.episodic.model import EpisodeId, EpisodeKey, Owner
 from services.episodic.store import (
     EpisodeIndex,
     EpisodeStore,
@@ -136,3 +139,82 @@ async def adopt_indexed(store: EpisodeStore, index: EpisodeIndex, *, owners_at_o
     if count:
         _log.info("episodes of an index that was filled beside another one are searched", episodes=count)
     return count
+
+
+class Adoption:
+    """Takes over what one index holds already, when the model of that index begins to serve."""
+
+    def __init__(
+        self, store: EpisodeStore, index: EpisodeIndex, settings: IndexerSettings, *, settle_seconds: float
+    ) -> None:
+        """Of `index`, in `store`; other processes may write with the former model for `settle_seconds`."""
+        self._store = store
+        self._index = index
+        self._settings = settings
+        self._settle_seconds = settle_seconds
+
+    async def adopt(self) -> int:
+        """See `adopt_indexed`."""
+        chosen = self._settings
+        return await adopt_indexed(
+            self._store, self._index, owners_at_once=chosen.reconciled_owners, pieces_at_once=chosen.scanned_pieces
+        )
+
+    def start(self, background: BackgroundWork[str]) -> None:
+        """Adopts in the background where there are two models: this one may just have begun to serve."""
+        if self._settle_seconds:
+            background.keep_running("adopt-indexed", self.run)
+
+    async def run(self) -> None:
+        """Adopts what is there, then, when no process writes with the former model, has indexed what is not.
+
+        Such are episodes whose points the index could not take while it was the second one.
+        """
+        await self.adopt()
+        await asyncio.sleep(self._settle_seconds)
+        await self.adopt()
+        await self.index_rest()
+
+    async def index_rest(self) -> int:
+        """Makes active episodes pending again that another model's index made active; returns how many."""
+        count, limit = 0, self._settings.reset_batch_max
+        last: Owner | None = None
+        while True:
+            states = await self._store.index_states(
+                self._index.model, after=last, limit=self._settings.reconciled_owners
+            )
+            for state in states:
+                last = state.owner
+                if state.other_episodes:
+                    count += await self._reset(last, limit)
+            if len(states) < self._settings.reconciled_owners:
+                break
+        if count:
+            _log.warning("episodes that the index lacks are indexed again", episodes=count)
+        return count
+
+    async def _reset(self, owner: Owner, limit: int) -> int:
+        count = 0
+        last: EpisodeId | None = None
+        while True:
+            model = self._index.model
+            found = await self._store.reset_episodes(owner, kept_model=model, after=last, limit=limit)
+            count += len(found)
+            if len(found) < limit:
+                return count
+            last = max(found)
+
+
+async def owners_lacking(
+    store: EpisodeStore, index: PairedEpisodeIndex, *, owners_at_once: int, after: Owner | None = None
+) -> AsyncIterator[Owner]:
+    """Users behind one of whom the second index holds fewer pieces than the first one should."""
+    last = after
+    while True:
+        states = await store.index_states(index.model, after=last, limit=owners_at_once)
+        for state in states:
+            last = state.owner
+            if state.piece_count and await index.second.count(last) < state.piece_count:
+                yield last
+        if len(states) < owners_at_once:
+            return

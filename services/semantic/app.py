@@ -42,6 +42,8 @@ from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
 from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding, needing
+from services.common.serving_model.following import ServingModel
+from services.common.serving_model.sides import Side, each_model, serve_sides, settle_seconds
 from services.common.tier_embedder import TierEmbedder
 from services.semantic import servicer as internal_servicer
 from services.semantic.code import servicer as code_servicer
@@ -71,7 +73,7 @@ from services.semantic.facts.stores.postgres_marks import PostgresFactMarks
 from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
 from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from services.semantic.intake import Intake
-from services.semantic.maintenance.schedule import FactJobStores, start_fact_jobs
+from services.semantic.maintenance.schedule import FactJobStores, fact_jobs
 from services.semantic.portability import semantic_records, semantic_user_records
 from services.semantic.procedures import servicer as procedure_servicer
 from services.semantic.procedures.service import ProcedureService
@@ -94,7 +96,7 @@ from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
 from services.semantic.supersession.stores.neo4j_queue import Neo4jSupersessionQueue
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
 from services.semantic.supersession.stores.postgres_queue import PostgresSupersessionQueue
-from services.semantic.tier_stores import TierStores
+from services.semantic.tier_stores import EngineStores, TierStores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +121,8 @@ class SemanticResources:
     """What the process holds of users in memory; shared by the services of one process."""
     key_ring: DataKeyRing | None = None
     """Encrypts content; stored as it is where None."""
+    serving: ServingModel | None = None
+    """Which of two models serves; the first one where None."""
 
 
 @dataclass(frozen=True)
@@ -177,34 +181,12 @@ async def open_semantic(
     )
     maintenance = PostgresMaintenanceStore(pool)
     leader = Leader(election or AdvisoryLockElection(pool, "semantic"), maintenance.next_term)
-    embedder = TierEmbedder(resources.embedder)
-    async with (
-        contextlib.aclosing(store) as facts,
-        contextlib.aclosing(_parsers(chosen)) as parsers,
-        BackgroundWork[str]("semantic") as background,
-    ):
-        vectors = PostgresFactVectors(pool, keys=keys)
-        former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
-        tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
-        background.keep_running("lead-maintenance", leader.run)
-        queue = PostgresSupersessionQueue(pool, keys=keys)
-        job_stores = FactJobStores(facts, PostgresFactUpkeep(pool, keys=keys), vectors, queue, maintenance)
-        jobs = start_fact_jobs(
-            background,
-            job_stores,
-            former,
-            embedder,
-            resources.clock,
-            resources.ids,
-            chosen,
-            resources.language_model,
-            leader,
-        )
-        exported = semantic_records(embedder, chosen.code.limits)
-        records = user_records_binding(semantic_user_records(pool, keys), exported)
-        bindings = (*tier.bindings, maintenance_binding(jobs), records)
-        async with contextlib.aclosing(tier.code):
-            yield replace(tier, bindings=needing(readiness_check(pool), bindings))
+    vectors = PostgresFactVectors(pool, keys=keys)
+    queue = PostgresSupersessionQueue(pool, keys=keys)
+    job_stores = FactJobStores(store, PostgresFactUpkeep(pool, keys=keys), vectors, queue, maintenance)
+    opened = EngineStores(store, stores, job_stores, semantic_user_records(pool, keys), readiness_check(pool), leader)
+    async with contextlib.aclosing(store), contextlib.AsyncExitStack() as stack:
+        yield await _serve(stack, opened, resources, chosen)
 
 
 async def migrate_semantic_graph(graph: Graph) -> None:
@@ -238,29 +220,41 @@ async def open_semantic_graph(
     from services.semantic.stores.neo4j_copy import KINDS
 
     maintenance = Neo4jMaintenanceStore(graph)
-    embedder = TierEmbedder(resources.embedder)
-    async with contextlib.aclosing(_parsers(chosen)) as parsers, BackgroundWork[str]("semantic") as background:
-        vectors = Neo4jFactVectors(graph, keys=keys)
-        former = FormerVectors(vectors, embedder.model_id, chosen.model_change)
-        tier = open_semantic_on(facts, stores, parsers, resources, former, chosen, maintenance=maintenance)
-        # Without an election the replica that claims a job first runs it.
-        queue = Neo4jSupersessionQueue(graph, keys=keys)
-        job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph, keys=keys), vectors, queue, maintenance)
-        jobs = start_fact_jobs(
-            background,
-            job_stores,
-            former,
-            embedder,
-            resources.clock,
-            resources.ids,
-            chosen,
-            resources.language_model,
+    vectors, queue = Neo4jFactVectors(graph, keys=keys), Neo4jSupersessionQueue(graph, keys=keys)
+    job_stores = FactJobStores(facts, Neo4jFactUpkeep(graph, keys=keys), vectors, queue, maintenance)
+    graph_records = GraphUserRecords(graph, KINDS, SEALED_KINDS, keys)
+    # Without an election the replica that claims a job first runs it.
+    opened = EngineStores(facts, stores, job_stores, graph_records, graph.server_version, leader=None)
+    async with contextlib.AsyncExitStack() as stack:
+        yield await _serve(stack, opened, resources, chosen)
+
+
+async def _serve(
+    stack: contextlib.AsyncExitStack, opened: EngineStores, resources: SemanticResources, settings: SemanticSettings
+) -> SemanticTier:
+    """The tier with a side for each model."""
+    parsers = await stack.enter_async_context(contextlib.aclosing(_parsers(settings)))
+    background = await stack.enter_async_context(BackgroundWork[str]("semantic"))
+    tiers: dict[str, SemanticTier] = {}
+    sides: dict[str, Side] = {}
+    for each in each_model(resources):
+        embedder = TierEmbedder(each.embedder)
+        former = FormerVectors(
+            opened.jobs.vectors, embedder.model_id, settings.model_change, settle_seconds=settle_seconds(resources)
         )
-        graph_records = GraphUserRecords(graph, KINDS, SEALED_KINDS, keys)
-        records = user_records_binding(graph_records, semantic_records(embedder, chosen.code.limits))
-        bindings = (*tier.bindings, maintenance_binding(jobs), records)
-        async with contextlib.aclosing(tier.code):
-            yield replace(tier, bindings=needing(graph.server_version, bindings))
+        tier = open_semantic_on(
+            opened.facts, opened.others, parsers, each, former, settings, maintenance=opened.jobs.log
+        )
+        await stack.enter_async_context(contextlib.aclosing(tier.code))
+        jobs = fact_jobs(
+            opened.jobs, former, embedder, each.clock, each.ids, settings, each.language_model, opened.leader
+        )
+        records = user_records_binding(opened.records, semantic_records(embedder, settings.code.limits))
+        served = needing(opened.ready, (*tier.bindings, maintenance_binding(jobs.maintenance), records))
+        tiers[embedder.model_id] = tier
+        sides[embedder.model_id] = Side(served, jobs.start)
+    bindings = serve_sides("semantic", background, sides, resources.serving)
+    return replace(next(iter(tiers.values())), bindings=bindings)
 
 
 def _parsers(settings: SemanticSettings) -> CodeParsers:

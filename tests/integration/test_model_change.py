@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from typing import Any
 
 import grpc
 
@@ -14,14 +15,19 @@ from services.agentic import app as agentic
 from services.agentic.former_vectors import NoteVectors
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
 from services.common.auth import IDENTITY_METADATA_KEY, Authenticator, IdentitySigner, IdentityVerifier, Principal, Role
+from services.common.convert import vector_to_proto
 from services.common.embedding.vectors import Matrix
 from services.common.ids import Uuid7Ids
+from services.common.model_change import EmbeddedText, FormerVectors, ModelChangeSettings
+from services.common.owners import Owner
 from services.common.parsing.port import NoParser
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.rpc.interceptors.chain import interceptors
 from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, method_roles
-from services.semantic.app import SemanticResources, open_semantic
+from services.common.serving_model.following import ServingModel, ServingModelSettings
+from services.common.serving_model.store import ServingState
+from services.semantic.app import SemanticResources, SemanticTier, open_semantic
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
@@ -34,6 +40,7 @@ from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
 
 SECRET = b"s" * 32
+QUICK = ServingModelSettings(settle_seconds=0.5)
 NEW = "Ann likes black coffee"
 
 
@@ -167,3 +174,103 @@ async def test_spec_8_4_a_direct_search_of_notes_says_that_some_are_not_embedded
 
             await _until_done(is_degraded)
             assert TEXTS[0] in [hit.note.content for hit in (await search(ANN.user_id)).hits]
+
+
+async def test_spec_8_4_replicas_of_a_tier_answer_by_either_model_whichever_each_of_them_serves_with(
+    postgres_server: EmbeddedPostgres,
+) -> None:
+    """One replica has followed a cut-over, the other has not: the answers are those of the vector's model."""
+    async with semantic_pool(postgres_server) as pool, aclosing(PostgresFactStore(pool, EvidenceSettings())) as store:
+        rows = FactRows(store, PostgresFactVectors(pool))
+        await rows.add(ANN, TEXTS, FORMER)
+        clock, serving = FakeClock(), [ServingModel((FORMER.fingerprint, PRESENT.fingerprint), QUICK) for _ in "12"]
+        shared: dict[str, Any] = {"clock": clock, "ids": Uuid7Ids(clock), "secret": SECRET, "parser": NoParser()}
+
+        def replica(number: int) -> AbstractAsyncContextManager[SemanticTier]:
+            models: dict[str, Any] = {"embedder": FORMER, "second_embedder": PRESENT, "serving": serving[number]}
+            return open_semantic(pool, SemanticResources(**models, **shared))
+
+        async def found(channel: grpc.aio.Channel, embedder: HashingEmbedder | None) -> tuple[set[str], bool]:
+            vector = vector_to_proto(embedder.vector(TEXTS[0]), model=embedder.fingerprint) if embedder else None
+            request = facts_pb2.SearchFactsRequest(
+                user_id=ANN.user_id,
+                query=TEXTS[0],
+                query_vector=vector,
+                use=facts_pb2.FACT_USE_EXPLICIT_SEARCH,
+                limit=9,
+            )
+            response = await facts_pb2_grpc.FactServiceStub(channel).SearchFacts(request, metadata=_as_ann(clock))
+            return {hit.fact.text for hit in response.hits}, response.degraded
+
+        async with (
+            replica(0) as first,
+            replica(1) as second,
+            _served(first.bindings, clock) as one,
+            _served(second.bindings, clock) as other,
+        ):
+            for channel in (one, other):
+                assert await found(channel, FORMER) == await found(channel, None) == (set(TEXTS), False)
+                assert await found(channel, PRESENT) == (set(), True)
+            # The leader of the jobs may be either; both follow, one after the other.
+            for each in serving:
+                each.follow(ServingState(PRESENT.fingerprint, FORMER.fingerprint, 1, clock.now()))
+                for channel in (one, other):
+                    by_former, by_present = await found(channel, FORMER), await found(channel, PRESENT)
+                    assert all(texts <= set(TEXTS) for texts, _ in (by_former, by_present))
+                    assert all(lacks or texts == set(TEXTS) for texts, lacks in (by_former, by_present))
+            await _until_done(lambda: rows.vectors.lacks(ANN, model=PRESENT.fingerprint))
+            for channel in (one, other):
+                assert await found(channel, PRESENT) == await found(channel, None) == (set(TEXTS), False)
+                assert await found(channel, FORMER) == (set(), True)
+
+
+async def test_spec_8_4_while_processes_may_lag_no_user_is_taken_as_whole_for_long() -> None:
+    rows = _Lacking()
+    former = FormerVectors(rows, "new", ModelChangeSettings(retry_seconds=0.01), settle_seconds=0.2)
+    assert not await former.lacks(ANN)
+    rows.lacking = True  # a process that has not followed yet wrote a fact
+    assert await former.lacks(ANN)
+
+    async def bring_over() -> None:
+        rows.lacking = False
+
+    bringing = asyncio.create_task(former.keep_bringing_over(bring_over))
+    await _until_done(lambda: former.lacks(ANN))
+    rows.lacking = True
+    await _until_done(lambda: former.lacks(ANN))
+    async with asyncio.timeout(10):
+        while True:  # until the process takes what it has seen as lasting
+            asked = rows.asked
+            await former.lacks(ANN)
+            if rows.asked == asked:
+                break
+            await asyncio.sleep(0.01)
+    bringing.cancel()
+    await asyncio.gather(bringing, return_exceptions=True)
+    rows.lacking = True
+    assert await former.lacks(ANN)  # another model serves: what was known is void
+
+
+class _Lacking:
+    """Vectors of one user, some of which may be of a former model."""
+
+    lacking = False
+    asked = 0
+
+    async def owners(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:  # noqa: ARG002
+        await asyncio.sleep(0)
+        return [ANN] if self.lacking else []
+
+    async def lacks(self, owner: Owner, *, model: str) -> bool:  # noqa: ARG002
+        await asyncio.sleep(0)
+        self.asked += 1
+        return self.lacking
+
+    async def former(self, owner: Owner, *, model: str, before: str, limit: int) -> Sequence[str]:
+        raise NotImplementedError
+
+    async def texts(self, owner: Owner, row_ids: Sequence[str]) -> Sequence[EmbeddedText]:
+        raise NotImplementedError
+
+    async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:
+        raise NotImplementedError

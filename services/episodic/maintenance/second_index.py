@@ -15,7 +15,7 @@ from services.common.errors import StoreUnavailable
 from services.common.maintenance import Cap, Change, Step
 from services.episodic.config import IndexerSettings, TextSettings
 from services.episodic.model import Episode, EpisodeId, EpisodeStatus, Owner, TenantId, UserId, episode_pieces
-from services.episodic.second_index import PairedEpisodeIndex
+from services.episodic.second_index import PairedEpisodeIndex, owners_lacking
 from services.episodic.store import EpisodeCursor, EpisodeFilter, EpisodeStore, IndexedPiece, Vector
 
 _NO_VECTOR: Final[Vector] = np.empty(0, dtype=np.float32)
@@ -44,23 +44,16 @@ class FillSecondIndex:
 
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[Sequence[Episode]]]:
         """See `Job.steps`: a page of one user's episodes a step. A run that goes on begins with the user it was at."""
-        limit = self._settings.reconciled_owners
-        begun = _place(after) if after else None
+        begun = self._begun(after)
         if begun is not None and owner in {None, begun[0]}:
             async for step in self._pages(*begun):
                 yield step
         last = begun[0] if begun is not None else None
-        while True:
-            states = await self._store.index_states(self._index.model, after=last, limit=limit)
-            for state in states:
-                last = state.owner
-                if owner is not None and owner != last:
-                    continue
-                if state.piece_count and await self._index.second.count(last) < state.piece_count:
-                    async for step in self._pages(last, None):
-                        yield step
-            if len(states) < limit:
-                return
+        limit = self._settings.reconciled_owners
+        async for lacking in owners_lacking(self._store, self._index, owners_at_once=limit, after=last):
+            if owner in {None, lacking}:
+                async for step in self._pages(lacking, None):
+                    yield step
 
     def plan(self, state: Sequence[Episode], now: datetime) -> Sequence[Change]:
         """See `Job.plan`."""
@@ -94,9 +87,29 @@ class FillSecondIndex:
         while page := await self._store.list_episodes(owner, query, limit=limit, after=after):
             last = page[-1].content
             after = EpisodeCursor(last.time, last.episode_id)
-            yield Step(page, _cursor(owner, after), owner, len(page))
+            yield Step(page, self._cursor(owner, after), owner, len(page))
             if len(page) < limit:
                 return
+
+    def _cursor(self, owner: Owner, place: EpisodeCursor) -> str:
+        """Names the index as well: a run that filled the other one, before a cut-over, does not go on."""
+        found = [
+            self._index.second.model,
+            owner.tenant_id,
+            owner.user_id,
+            place.time.isoformat(),
+            str(place.episode_id),
+        ]
+        return json.dumps(found)
+
+    def _begun(self, cursor: str) -> tuple[Owner, EpisodeCursor] | None:
+        if not cursor:
+            return None
+        *model, tenant_id, user_id, time, episode_id = json.loads(cursor)  # without a model, of an earlier release
+        if model and model != [self._index.second.model]:
+            return None
+        place = EpisodeCursor(datetime.fromisoformat(time), EpisodeId(UUID(episode_id)))
+        return Owner(TenantId(tenant_id), UserId(user_id)), place
 
     def _pieces(self, episode: Episode) -> list[IndexedPiece]:
         content, text = episode.content, self._text
@@ -113,13 +126,3 @@ class FillSecondIndex:
             )
             for number, piece in enumerate(pieces)
         ]
-
-
-def _cursor(owner: Owner, place: EpisodeCursor) -> str:
-    return json.dumps([owner.tenant_id, owner.user_id, place.time.isoformat(), str(place.episode_id)])
-
-
-def _place(cursor: str) -> tuple[Owner, EpisodeCursor]:
-    tenant_id, user_id, time, episode_id = json.loads(cursor)
-    place = EpisodeCursor(datetime.fromisoformat(time), EpisodeId(UUID(episode_id)))
-    return Owner(TenantId(tenant_id), UserId(user_id)), place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from services.common.background import BackgroundWork
@@ -37,8 +38,16 @@ class FactJobStores:
     log: MaintenanceStore  # of claims and runs
 
 
-def start_fact_jobs(
-    background: BackgroundWork[str],
+@dataclass(frozen=True, slots=True)
+class FactJobs:
+    """The jobs on facts."""
+
+    maintenance: TierMaintenance
+    start: Callable[[BackgroundWork[str]], None]
+    """Runs them until the background work is closed; those that are off can still be run for one user."""
+
+
+def fact_jobs(
     stores: FactJobStores,
     former: FormerVectors,
     embedder: TierEmbedder,
@@ -47,8 +56,8 @@ def start_fact_jobs(
     settings: SemanticSettings,
     language_model: LanguageModel,
     leader: Leader | None = None,
-) -> TierMaintenance:
-    """Runs the jobs on facts until `background` is closed; those that are off can still be run for one user."""
+) -> FactJobs:
+    """The jobs on facts, which nothing runs yet."""
     retention, merging = settings.retention, settings.merging
     deciding = settings.supersession
     adjudicator = Adjudicator(language_model, reason_chars_max=deciding.queue.reason_chars_max)
@@ -74,8 +83,13 @@ def start_fact_jobs(
     )
     bounds, kept = settings.maintenance, settings.idempotency_retention_seconds
     runner = MaintenanceRunner(stores.log, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max)
-    started = TierMaintenance(runner, stores.log, jobs, clock, retention_seconds=kept, log_days=bounds.log_days)
-    started.start(background)
+    maintenance = TierMaintenance(runner, stores.log, jobs, clock, retention_seconds=kept, log_days=bounds.log_days)
     bring_over = functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed))
-    background.keep_running("bring-vectors-over", bring_over)
-    return started
+
+    def start(background: BackgroundWork[str]) -> None:
+        if leader is not None:
+            background.keep_running("lead-maintenance", leader.run)
+        maintenance.start(background)
+        background.keep_running("bring-vectors-over", bring_over)
+
+    return FactJobs(maintenance, start)

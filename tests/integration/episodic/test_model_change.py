@@ -1,9 +1,12 @@
 """Change of the embedding model: a second index beside the first, then searched instead of it."""
 
+import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from qdrant_client import AsyncQdrantClient
@@ -18,8 +21,8 @@ from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.maintenance.second_index import FillSecondIndex
 from services.episodic.model import EpisodeStatus, NewEpisode
-from services.episodic.second_index import PairedEpisodeIndex, adopt_indexed
-from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery
+from services.episodic.second_index import Adoption, PairedEpisodeIndex, adopt_indexed
+from services.episodic.store import EpisodeIndex, EpisodeStore, IndexedPiece, IndexQuery
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex
@@ -247,3 +250,82 @@ class _Breaking(PairedEpisodeIndex):
         if self.batches > 1:
             raise StoreUnavailable("qdrant", 1.0)
         await super().put_second(pieces)
+
+
+async def test_spec_8_4_after_a_cut_over_episodes_that_the_index_lacks_are_indexed_anew(world: World) -> None:
+    old, new = [new_episode(n) for n in range(1, 6)], new_episode(6)
+    await world.remember(world.first, FIRST, *old)
+    await world.remember(world.paired, FIRST, new)
+    index = world.switched
+    store = world.store(index)
+    adoption = Adoption(store, index, SETTINGS, settle_seconds=0.0)
+
+    await adoption.run()
+
+    statuses = await store.statuses(OWNER, [episode.episode_id for episode in (*old, new)])
+    assert statuses[new.episode_id] is EpisodeStatus.ACTIVE
+    assert {statuses[episode.episode_id] for episode in old} == {EpisodeStatus.PENDING_EMBEDDING}
+    assert await EpisodeIndexer(store, index, SECOND, world.clock, settings=IndexerSettings()).index_batch() == 5
+    assert await keys(world.second) == {episode.key for episode in (*old, new)} == await keys(world.first)
+    assert await adoption.index_rest() == 0
+
+
+async def test_spec_8_4_an_adoption_that_ends_at_any_call_of_the_store_is_completed_by_the_next(world: World) -> None:
+    episodes = [new_episode(n) for n in range(1, 6)]
+    await world.remember(world.first, FIRST, *episodes[:2])
+    await world.remember(world.paired, FIRST, *episodes[2:])
+    index = world.switched
+    store = world.store(index)
+
+    class Ending:
+        """The store of a process that is killed before one of its calls."""
+
+        def __init__(self, calls: int) -> None:
+            self.calls = calls
+
+        def __getattr__(self, name: str) -> Any:
+            self.calls -= 1
+            if self.calls < 0:
+                raise asyncio.CancelledError
+            return getattr(store, name)
+
+    ended = 0
+    for calls in itertools.count():
+        try:
+            await Adoption(cast("EpisodeStore", Ending(calls)), index, SETTINGS, settle_seconds=0.0).run()
+        except asyncio.CancelledError:
+            ended += 1
+        else:
+            break
+    assert ended > 3
+    indexer = EpisodeIndexer(store, index, SECOND, world.clock, settings=IndexerSettings())
+    assert await indexer.index_batch() == 2
+    statuses = await store.statuses(OWNER, [episode.episode_id for episode in episodes])
+    assert set(statuses.values()) == {EpisodeStatus.ACTIVE}
+    assert await keys(world.second) == {episode.key for episode in episodes}
+
+
+async def test_spec_8_4_a_run_that_filled_the_other_index_does_not_go_on_after_a_cut_over(world: World) -> None:
+    episodes = [new_episode(n) for n in range(1, 4)]
+    await world.remember(world.first, FIRST, *episodes)
+    cursors = [
+        step.cursor
+        async for step in FillSecondIndex(world.store(world.first), world.paired, SETTINGS).steps(after="", owner=None)
+    ]
+    await world.fill()
+    await world.adopt(world.switched)
+    await world.first.remove_owner(OWNER)
+    back = FillSecondIndex(world.store(world.second), world.switched, SETTINGS)
+    found = [step async for step in back.steps(after=cursors[-1], owner=None)]
+    assert sum(len(step.state) for step in found) == len(episodes)
+
+
+async def test_spec_8_4_the_tier_counts_users_whose_episodes_the_second_index_lacks(world: World) -> None:
+    await world.remember(world.first, FIRST, new_episode(1), new_episode(2))
+    comparer = ModelComparer(world.store(world.first), world.paired, FIRST, SECOND)
+    assert await comparer.count_lacking(SECOND.fingerprint) == 1
+    assert await comparer.count_lacking(FIRST.fingerprint) == 0
+    await world.fill()
+    assert await comparer.count_lacking(SECOND.fingerprint) == 0
+    with pytest.raises(FailedPrecondition, match="does not hold"):
+        await comparer.count_lacking("another")

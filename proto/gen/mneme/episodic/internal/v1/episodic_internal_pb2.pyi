@@ -260,3 +260,15 @@ class DeleteEpisodesResponse(_message.Message):
     deleted_count: int
     destroyed_data_keys: int
     def __init__(self, deleted_count: _Optional[int] = ..., destroyed_data_keys: _Optional[int] = ...) -> None: ...
+
+class CheckModelIndexRequest(_message.Message):
+    __slots__ = ("model",)
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    def __init__(self, model: _Optional[str] = ...) -> None: ...
+
+class CheckModelIndexResponse(_message.Message):
+    __slots__ = ("lacking_user_count",)
+    LACKING_USER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    lacking_user_count: int
+    def __init__(self, lacking_user_count: _Optional[int] = ...) -> None: ...

@@ -60,6 +60,11 @@ class EpisodicInternalServiceStub:
                 request_serializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.DeleteEpisodesRequest.SerializeToString,
                 response_deserializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.DeleteEpisodesResponse.FromString,
                 _registered_method=True)
+        self.CheckModelIndex = channel.unary_unary(
+                '/mneme.episodic.internal.v1.EpisodicInternalService/CheckModelIndex',
+                request_serializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.CheckModelIndexRequest.SerializeToString,
+                response_deserializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.CheckModelIndexResponse.FromString,
+                _registered_method=True)
 
 
 class EpisodicInternalServiceServicer:
@@ -105,6 +110,14 @@ class EpisodicInternalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckModelIndex(self, request, context):
+        """CheckModelIndex looks for users of whose active episodes the index of a model lacks some, before a cut-over to the
+        model. Fails with FAILED_PRECONDITION where the tier does not hold the model.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_EpisodicInternalServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -132,6 +145,11 @@ def add_EpisodicInternalServiceServicer_to_server(servicer, server):
                     servicer.DeleteEpisodes,
                     request_deserializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.DeleteEpisodesRequest.FromString,
                     response_serializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.DeleteEpisodesResponse.SerializeToString,
+            ),
+            'CheckModelIndex': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckModelIndex,
+                    request_deserializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.CheckModelIndexRequest.FromString,
+                    response_serializer=mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.CheckModelIndexResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -270,6 +288,33 @@ class EpisodicInternalService:
             '/mneme.episodic.internal.v1.EpisodicInternalService/DeleteEpisodes',
             mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.DeleteEpisodesRequest.SerializeToString,
             mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.DeleteEpisodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckModelIndex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.episodic.internal.v1.EpisodicInternalService/CheckModelIndex',
+            mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.CheckModelIndexRequest.SerializeToString,
+            mneme_dot_episodic_dot_internal_dot_v1_dot_episodic__internal__pb2.CheckModelIndexResponse.FromString,
             options,
             channel_credentials,
             insecure,

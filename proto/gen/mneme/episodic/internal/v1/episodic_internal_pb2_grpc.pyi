@@ -33,6 +33,10 @@ class EpisodicInternalServiceStub:
     content, so that a late StoreEpisodes does not bring them back. When it fails with UNAVAILABLE they may be gone from
     searches and reads while their vectors are still in the index: repeat it with the same request id.
     """
+    CheckModelIndex: _aio.UnaryUnaryMultiCallable[_episodic_internal_pb2.CheckModelIndexRequest, _episodic_internal_pb2.CheckModelIndexResponse]
+    """CheckModelIndex looks for users of whose active episodes the index of a model lacks some, before a cut-over to the
+    model. Fails with FAILED_PRECONDITION where the tier does not hold the model.
+    """
 
 class EpisodicInternalServiceServicer(metaclass=_abc_1.ABCMeta):
     """EpisodicInternalService is called by the gateway alone."""
@@ -82,6 +86,16 @@ class EpisodicInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         """DeleteEpisodes deletes episodes physically: rows, vectors, token vectors and counts. Their ids are remembered without
         content, so that a late StoreEpisodes does not bring them back. When it fails with UNAVAILABLE they may be gone from
         searches and reads while their vectors are still in the index: repeat it with the same request id.
+        """
+
+    @_abc_1.abstractmethod
+    def CheckModelIndex(
+        self,
+        request: _episodic_internal_pb2.CheckModelIndexRequest,
+        context: _aio.ServicerContext[_episodic_internal_pb2.CheckModelIndexRequest, _abc.Awaitable[_episodic_internal_pb2.CheckModelIndexResponse]],
+    ) -> _abc.Awaitable[_episodic_internal_pb2.CheckModelIndexResponse]:
+        """CheckModelIndex looks for users of whose active episodes the index of a model lacks some, before a cut-over to the
+        model. Fails with FAILED_PRECONDITION where the tier does not hold the model.
         """
 
 def add_EpisodicInternalServiceServicer_to_server(servicer: EpisodicInternalServiceServicer, server: _aio.Server) -> None: ...
