@@ -21,25 +21,28 @@ from services.common.rpc.server import ServiceBinding
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     agentic_settings = assembly.tier_settings(AgenticSettings, "agentic")
+    if settings.postgres_owner_url and not settings.neo4j_url:
+        await migrate_agentic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
+    # Beside Neo4j the database is asked for the choice of the model alone, where it is configured.
+    pool = None if settings.neo4j_url else await assembly.pool(vectors=True)
+    models = await assembly.models(pool or await assembly.choice_pool())
     resources = AgenticResources(
-        embedder=await assembly.embedder(),
-        second_embedder=await assembly.second_embedder(),
+        embedder=models.embedder,
+        second_embedder=models.second_embedder,
+        serving=models.serving,
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,
         cache=assembly.cache(),
         key_ring=assembly.key_ring,
     )
-    if settings.neo4j_url:
+    if pool is None:
         graph = await assembly.graph()
         if settings.neo4j_migrate:
             await migrate_agentic_graph(graph)
         async with open_agentic_graph(graph, resources, agentic_settings) as tier:
             yield tier.bindings
         return
-    if settings.postgres_owner_url:
-        await migrate_agentic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
-    pool = await assembly.pool(vectors=True)
     async with open_agentic(pool, resources, agentic_settings, election=assembly.election()) as tier:
         yield tier.bindings
 

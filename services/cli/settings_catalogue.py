@@ -16,6 +16,7 @@ from services.common.neo4j.hosted import FIELDS_OF_HOST
 from services.common.parsing.port import ParserSettings
 from services.common.postgres.pool import PoolSettings
 from services.common.rates import RateSettings
+from services.common.serving_model.following import ServingModelSettings
 from services.common.settings_file import Setting, SettingsError, SettingsSource, settings_of
 from services.common.shared_settings import POOL_FIELDS_OF_HOST, EmbeddingTuning
 from services.common.turns import TurnLimits
@@ -60,6 +61,7 @@ CATALOGUE: Final = (
     Section("encryption", EncryptionSettings, "Data keys in memory, where encryption at rest is on."),
     Section("language_model", LanguageModelSettings, "How the language model is used, where one is configured."),
     Section("embedding", EmbeddingTuning, "How the embedding model is run."),
+    Section("serving_model", ServingModelSettings, "How a process follows a cut-over to another embedding model."),
 )
 
 

@@ -30,6 +30,8 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rates import RateLimiter
 from services.common.rpc.server import ServiceBinding
+from services.common.serving_model.following import ServingModel, following
+from services.common.serving_model.postgres import PostgresServingModels
 from services.common.shared_settings import (
     create_carried_keys,
     create_key_ring,
@@ -83,7 +85,7 @@ async def run_stack(
 
     Args:
         settings: What to start.
-        make_embedder: Makes the embedder that the services of one process share; benchmarks pass another one. Services
+        make_embedder: Makes each embedder that the services of one process share; benchmarks pass another one. Services
             in processes of their own make their own.
         clock: The time of the services of one process; the operating system's where None.
 
@@ -124,9 +126,8 @@ async def run_stack(
         stack.push_async_callback(language_model.aclose)
         ids, cache = Uuid7Ids(clock), create_cache(tiers.cache)
         rates = RateLimiter(tiers.rates)
-        second = await _second_embedder(
-            stack, embedding_settings(tiers.source, host_settings, data_dir.path), host_settings
-        )
+        first = embedding_settings(tiers.source, host_settings, data_dir.path)
+        second = await _second_embedder(stack, first, host_settings, make_embedder)
         shared = _Shared(
             settings, tiers, embedder, second, parser, language_model, clock, ids, secret, cache, disk, rates
         )
@@ -138,15 +139,23 @@ async def run_stack(
 
 
 async def _second_embedder(
-    stack: contextlib.AsyncExitStack, first: EmbeddingSettings, host: HostSettings
+    stack: contextlib.AsyncExitStack, first: EmbeddingSettings, host: HostSettings, make_embedder: MakeEmbedder
 ) -> OnnxEmbedder | None:
     """The second model of a change of the model, where one is configured."""
     second = second_embedding_settings(first, host)
     if second is None:
         return None
-    embedder = await asyncio.to_thread(create_embedder, second)
+    embedder = await asyncio.to_thread(make_embedder, second)
     stack.push_async_callback(embedder.aclose)
     return embedder
+
+
+async def _serving_model(stack: contextlib.AsyncExitStack, shared: _Shared, pool: Pool) -> ServingModel:
+    """Which of the models of this process serves."""
+    held = [each.fingerprint for each in (shared.embedder, shared.second_embedder) if each is not None]
+    store, settings = PostgresServingModels(pool), shared.tiers.serving_model
+    followed = following(store, held, service="all", process_id=shared.ids.new_id(), settings=settings)
+    return await stack.enter_async_context(followed)
 
 
 async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir: DataDir, database: Database) -> Stack:
@@ -168,6 +177,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
     async def serve(bindings: Sequence[ServiceBinding], offset: int) -> RunningServer:
         return await stack.enter_async_context(_serving(bindings, shared, offset))
 
+    serving = await _serving_model(stack, shared, await pool("model", 2))
     resources: dict[str, Any] = {"clock": shared.clock, "secret": shared.secret}
     key_ring = create_key_ring(shared.tiers.source, host_settings)
     session = await stack.enter_async_context(
@@ -191,6 +201,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             EpisodicResources(
                 embedder=shared.embedder,
                 second_embedder=shared.second_embedder,
+                serving=serving,
                 cache=shared.cache,
                 disk=shared.disk,
                 key_ring=key_ring,
@@ -201,7 +212,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             qdrant_server=qdrant_server(host_settings),
         )
     )
-    semantic, agentic = await _open_graph_tiers(stack, shared, pool, key_ring)
+    semantic, agentic = await _open_graph_tiers(stack, shared, serving, pool, key_ring)
     tiers = {
         "session": await serve(session.bindings, 1),
         "episodic": await serve(episodic.bindings, 2),
@@ -215,6 +226,8 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             targets,
             GatewayResources(
                 embedder=shared.embedder,
+                second_embedder=shared.second_embedder,
+                serving=serving,
                 ids=shared.ids,
                 notice_dsn=database.direct_url,
                 rates=shared.rates,
@@ -261,6 +274,7 @@ async def _open_tier_channels(stack: contextlib.AsyncExitStack, tiers: Mapping[s
 async def _open_graph_tiers(
     stack: contextlib.AsyncExitStack,
     shared: _Shared,
+    serving: ServingModel,
     pool: Callable[..., Awaitable[Pool]],
     key_ring: DataKeyRing | None,
 ) -> tuple[SemanticTier, AgenticTier]:
@@ -268,6 +282,7 @@ async def _open_graph_tiers(
     resources: dict[str, Any] = {
         "embedder": shared.embedder,
         "second_embedder": shared.second_embedder,
+        "serving": serving,
         "clock": shared.clock,
         "ids": shared.ids,
         "secret": shared.secret,

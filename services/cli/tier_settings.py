@@ -11,6 +11,7 @@ from services.cli.stack_model import StackSettings
 from services.common.cache import CacheSettings
 from services.common.disk import DiskSettings
 from services.common.rates import RateSettings
+from services.common.serving_model.following import ServingModelSettings
 from services.common.settings_file import SettingsError, SettingsSource
 from services.episodic.config import EpisodicSettings
 from services.gateway.config import GatewaySettings
@@ -33,6 +34,7 @@ class TierSettings:
     cache: CacheSettings
     disk: DiskSettings
     rates: RateSettings
+    serving_model: ServingModelSettings
 
 
 def read_tier_settings(settings: StackSettings) -> TierSettings:
@@ -61,6 +63,7 @@ def read_tier_settings(settings: StackSettings) -> TierSettings:
         cache=load(CacheSettings, "cache"),
         disk=load(DiskSettings, "disk"),
         rates=load(RateSettings, "rates"),
+        serving_model=load(ServingModelSettings, "serving_model"),
     )
     if problems:
         raise SettingsError(problems)

@@ -24,7 +24,7 @@ from services.common.datadir import DataDirError, default_data_dir
 from services.common.disk import DiskSettings, DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import ModelUnavailableError
-from services.common.embedding.factory import create_embedder
+from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.encryption.carried import CarriedKeys
 from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
@@ -40,6 +40,8 @@ from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
 from services.common.rates import RateLimiter, RateSettings
 from services.common.rpc.server import GrpcServer, ServiceBinding
+from services.common.serving_model.following import ServingModel, ServingModelSettings, following
+from services.common.serving_model.postgres import PostgresServingModels
 from services.common.settings_file import SettingsSource
 from services.common.shared_settings import (
     create_carried_keys,
@@ -64,6 +66,15 @@ _T = TypeVar("_T")
 
 STOP_ON_EOF_VARIABLE = "MNEME_STOP_ON_EOF"
 """Set by a supervisor: the service stops when its standard input ends, so that it never outlives the supervisor."""
+
+
+@dataclass(frozen=True)
+class HeldModels:
+    """The embedding models of a process."""
+
+    embedder: OnnxEmbedder  # of the settings' model
+    second_embedder: OnnxEmbedder | None  # of a second model, while the model is being changed
+    serving: ServingModel | None  # which of them serves; None: the first one
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,11 @@ class Assembly:
         self.stack.push_async_callback(pool.close)
         return pool
 
+    async def choice_pool(self) -> Pool | None:
+        """A connection for the choice between two embedding models, of a service that needs no database otherwise."""
+        is_changing = self.settings.embedding_second_model_dir is not None
+        return await self.pool() if is_changing and self.settings.postgres_url else None
+
     async def graph(self) -> Graph:
         """Connections of this service to the Neo4j that is configured."""
         from services.common.neo4j.hosted import hosted_graph
@@ -124,20 +140,34 @@ class Assembly:
         """
         return create_cache(self.source.load(CacheSettings, "cache"))
 
-    async def embedder(self) -> OnnxEmbedder:
-        """The embedding model; takes a second."""
-        settings = embedding_settings(self.source, self.settings, self.data_dir)
-        embedder = await asyncio.to_thread(create_embedder, settings)
-        self.stack.push_async_callback(embedder.aclose)
-        return embedder
+    async def models(self, pool: Pool | None) -> HeldModels:
+        """The embedding model, or two while the model is being changed; takes a second for each.
 
-    async def second_embedder(self) -> OnnxEmbedder | None:
-        """The second embedding model of a change of the model, where one is configured."""
+        Args:
+            pool: Where the choice between two is, whose schema is up to date; None: the first one serves for good.
+
+        Raises:
+            ModelUnavailableError: There is no usable model.
+            SettingsError: The table `serving_model` cannot be used.
+            FailedPrecondition: The change went away from the one model that is configured.
+        """
         settings = embedding_settings(self.source, self.settings, self.data_dir)
-        second = second_embedding_settings(settings, self.settings)
-        if second is None:
-            return None
-        embedder = await asyncio.to_thread(create_embedder, second)
+        first = await self._embedder(settings)
+        second_settings = second_embedding_settings(settings, self.settings)
+        second = await self._embedder(second_settings) if second_settings is not None else None
+        if pool is None:
+            return HeldModels(first, second, None)
+        following_it = following(
+            PostgresServingModels(pool),
+            [each.fingerprint for each in (first, second) if each is not None],
+            service=self.name,
+            process_id=self.ids.new_id(),
+            settings=self.source.load(ServingModelSettings, "serving_model"),
+        )
+        return HeldModels(first, second, await self.stack.enter_async_context(following_it))
+
+    async def _embedder(self, settings: EmbeddingSettings) -> OnnxEmbedder:
+        embedder = await asyncio.to_thread(create_embedder, settings)
         self.stack.push_async_callback(embedder.aclose)
         return embedder
 

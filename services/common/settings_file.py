@@ -35,6 +35,7 @@ TABLES: Final = (
     "postgres",
     "neo4j",
     "embedding",
+    "serving_model",
     "cache",
     "encryption",
     "language_model",

@@ -19,9 +19,12 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     if settings.postgres_owner_url:
         await migrate_episodic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
     folder = settings.qdrant_dir or assembly.data_dir / "qdrant"
+    pool = await assembly.pool()
+    models = await assembly.models(pool)
     resources = EpisodicResources(
-        embedder=await assembly.embedder(),
-        second_embedder=await assembly.second_embedder(),
+        embedder=models.embedder,
+        second_embedder=models.second_embedder,
+        serving=models.serving,
         clock=assembly.clock,
         secret=assembly.secret,
         cache=assembly.cache(),
@@ -30,7 +33,6 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
     )
     server = qdrant_server(settings)
-    pool = await assembly.pool()
     async with open_episodic(
         pool, folder, resources, episodic_settings, qdrant_server=server, election=assembly.election()
     ) as tier:

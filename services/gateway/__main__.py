@@ -33,8 +33,12 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         semantic=settings.semantic_target,
         agentic=settings.agentic_target,
     )
+    pool = await assembly.pool()
+    models = await assembly.models(pool)
     resources = GatewayResources(
-        embedder=await assembly.embedder(),
+        embedder=models.embedder,
+        second_embedder=models.second_embedder,
+        serving=models.serving,
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,
@@ -42,9 +46,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         rates=assembly.rates,
         key_ring=assembly.key_ring,
     )
-    async with open_gateway(
-        await assembly.pool(), targets, resources, gateway_settings, tls=settings.upstream_tls
-    ) as gateway:
+    async with open_gateway(pool, targets, resources, gateway_settings, tls=settings.upstream_tls) as gateway:
         yield gateway.bindings
 
 

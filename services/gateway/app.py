@@ -9,21 +9,17 @@ from functools import partial
 
 import grpc
 
-from mneme.gateway.v1 import (
-    conversations_pb2_grpc,
-    deliveries_pb2_grpc,
-    grants_pb2_grpc,
-    memory_pb2_grpc,
-)
-from services.common.auth import IdentitySigner, Role
+from services.common.auth import IdentitySigner
 from services.common.background import BackgroundWork, every
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
 from services.common.embedding.embedder import Embedder
+from services.common.embedding.serving import ServingEmbedder
 from services.common.encryption.postgres import data_keys
 from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
 from services.common.ids import IdSource
+from services.common.maintenance.postgres import migrate_maintenance
 from services.common.maintenance.purges import purges_after
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
@@ -33,25 +29,28 @@ from services.common.rates import RateLimiter, SharedRates
 from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.server import ServiceBinding, needing
+from services.common.serving_model.following import ServingModel
+from services.common.serving_model.postgres import PostgresServingModels
 from services.common.tokens import token_counter
 from services.gateway.activity import ActivityHandlers
 from services.gateway.activity_procedures import learn_from_activity
 from services.gateway.audit.log import AuditLog
 from services.gateway.audit.stores.postgres import PostgresAudit
+from services.gateway.bindings import grant_binding, memory_bindings
 from services.gateway.config import GatewaySettings, TierTargets
 from services.gateway.context.service import ContextBuilder
 from services.gateway.context_window.app import open_context_windows
 from services.gateway.documents.app import open_documents
 from services.gateway.door import Door
+from services.gateway.embedding_model.service import EmbeddingModels
+from services.gateway.embedding_model.servicer import embedding_model_binding
 from services.gateway.erasure.app import open_erasure
 from services.gateway.erasure.hiding import ErasedUsers, hiding
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.steps import ErasureSteps
 from services.gateway.erasure.stores.postgres import PostgresErasures
 from services.gateway.erasure.stores.postgres_pending import PostgresPendingErasures
-from services.gateway.grants.requests import GrantRequestReader
 from services.gateway.grants.service import Grants
-from services.gateway.grants.servicer import GrantServicer
 from services.gateway.grants.stores.postgres import PostgresGrants
 from services.gateway.journal.dispatcher import Dispatcher
 from services.gateway.journal.notice import JournalNotice, NoNotice, PostgresNotice
@@ -82,7 +81,7 @@ from services.gateway.recall.stages.sources import SourceTrusts
 from services.gateway.recall.superseded import SupersededCache
 from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
-from services.gateway.servicer import ConversationServicer, DeliveryServicer, MemoryServicer, UseCases
+from services.gateway.servicer import UseCases
 from services.gateway.session_archive import SessionArchive
 from services.gateway.session_handlers import SessionHandlers
 from services.gateway.sessions import SessionAccess
@@ -90,38 +89,14 @@ from services.gateway.sinks import all_sinks
 from services.gateway.tokens import ConsistencyTokens
 from services.gateway.upstream import TierChannels, Upstream
 
-_MEMORY_ROLES = {
-    "Remember": Role.WRITER,
-    "RememberBatch": Role.WRITER,
-    "RememberStream": Role.WRITER,
-    "Recall": Role.READER,
-    "RecallStream": Role.READER,
-    "BuildContext": Role.READER,
-    "PrepareContext": Role.WRITER,
-    "Feedback": Role.WRITER,
-    "ListJudgedRecalls": Role.READER,
-}
-_CONVERSATION_ROLES = {
-    "ListConversations": Role.READER,
-    "ListInteractions": Role.READER,
-}
-_GRANT_ROLES = {
-    "CreateGrant": Role.WRITER,
-    "ListGrants": Role.READER,
-    "RevokeGrant": Role.WRITER,
-}
-_DELIVERY_ROLES = {
-    "GetBacklog": Role.READER,
-    "ListDeadLetters": Role.ADMIN,
-    "RetryDeadLetters": Role.ADMIN,
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayResources:
     """What the gateway uses and others own."""
 
     embedder: Embedder  # makes the vectors of questions; the same model as the tiers'
+    second_embedder: Embedder | None = None  # of a second model, while the model is being changed
+    serving: ServingModel | None = None  # which of two models serves; None: the first one, for good
     clock: Clock
     ids: IdSource
     secret: bytes  # the service secret, the same in all services
@@ -141,6 +116,7 @@ class Gateway:
 async def migrate_gateway(owner_dsn: str, *, app_role: str | None = "mneme_app") -> None:
     """Brings the gateway's schema up to date."""
     await migrate(owner_dsn, schema=SCHEMA, folder=MIGRATIONS, app_role=app_role)
+    await migrate_maintenance(owner_dsn, app_role=app_role)  # it holds the choice of the embedding model
 
 
 @contextlib.asynccontextmanager
@@ -164,6 +140,7 @@ async def open_gateway(
         in_process: Channels to tiers of this process, used instead of sockets where the settings do not forbid it.
     """
     chosen = settings or GatewaySettings()
+    serving, embedder = _serving_embedder(resources)
     async with contextlib.AsyncExitStack() as stack:
         direct = in_process if chosen.upstream.in_process else None
         channels = direct or _open_channels(stack, targets, tls)
@@ -207,7 +184,7 @@ async def open_gateway(
         background.keep_running("record-recalls", recall_log.run)
         UseReports(journal, upstream, resources.clock, chosen.uses).start(background)
         background.keep_running("archive-sessions", every(chosen.sessions.archive_seconds, archive.run_once))
-        classifier = IntentClassifier(resources.embedder, chosen.intent)
+        classifier = IntentClassifier(embedder, chosen.intent)
         background.keep_running("embed-examples", classifier.prepare)
         grants = Grants(
             PostgresGrants(pool, clock=resources.clock, ids=resources.ids, settings=chosen.grants),
@@ -227,7 +204,7 @@ async def open_gateway(
             Stages(
                 consistency=ConsistencyWait(journal, dispatcher),
                 speakers=speakers,
-                embedder=resources.embedder,
+                embedder=embedder,
                 coarse=CoarseSearch(upstream, sessions, chosen.recall, SupersededCache(cache)),
                 fusion=Fusion(chosen.evidence, chosen.derived, chosen.profiles, Rankers.open(chosen.rankers)),
                 fetch=Fetch(upstream, chosen.recall),
@@ -289,11 +266,11 @@ async def open_gateway(
         tiers = all_records(pool, keys, channels, metadata, timeout_seconds=chosen.portability.page_timeout_seconds)
         portability = Portability(tiers, imports, archive, access, erasures, runner, resources.ids, chosen.portability)
         services = (
-            *_bindings(use_cases),
+            *memory_bindings(use_cases),
             open_documents(
                 pool,
                 keys,
-                resources.embedder,
+                embedder,
                 resources.clock,
                 resources.ids,
                 use_cases.pages,
@@ -302,16 +279,20 @@ async def open_gateway(
                 id_chars_max=chosen.limits.journal.id_chars_max,
             ),
             portability_binding(portability, use_cases.reader, deadline_seconds=chosen.deadline_seconds),
-            _grant_binding(grants, use_cases, chosen),
+            grant_binding(grants, use_cases, chosen),
             open_erasure(
                 use_cases,
                 erasures,
                 runner,
                 erased,
-                resources.embedder,
+                embedder,
                 chosen.erasure,
                 id_chars_max=chosen.limits.journal.id_chars_max,
                 purges_after=partial(purges_after, pool),
+            ),
+            embedding_model_binding(
+                EmbeddingModels(PostgresServingModels(pool), serving, upstream.episodic.count_lacking),
+                deadline_seconds=use_cases.deadline_seconds,
             ),
             maintenance_binding(
                 MaintenanceServicer(
@@ -330,41 +311,12 @@ async def open_gateway(
         yield Gateway(audit.over(shown, readiness_check(pool)), use_cases)
 
 
-def _grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings) -> ServiceBinding:
-    reader = GrantRequestReader(
-        id_chars_max=settings.limits.journal.id_chars_max,
-        page_size_default=settings.limits.page_size_default,
-        page_size_max=settings.limits.page_size_max,
-    )
-    return ServiceBinding(
-        "mneme.gateway.v1.GrantService",
-        grants_pb2_grpc.add_GrantServiceServicer_to_server,
-        GrantServicer(grants, reader, use_cases.pages, use_cases.clock),
-        _GRANT_ROLES,
-    )
-
-
-def _bindings(use_cases: UseCases) -> tuple[ServiceBinding, ...]:
-    return (
-        ServiceBinding(
-            "mneme.gateway.v1.MemoryService",
-            memory_pb2_grpc.add_MemoryServiceServicer_to_server,
-            MemoryServicer(use_cases),
-            _MEMORY_ROLES,
-        ),
-        ServiceBinding(
-            "mneme.gateway.v1.ConversationService",
-            conversations_pb2_grpc.add_ConversationServiceServicer_to_server,
-            ConversationServicer(use_cases),
-            _CONVERSATION_ROLES,
-        ),
-        ServiceBinding(
-            "mneme.gateway.v1.DeliveryService",
-            deliveries_pb2_grpc.add_DeliveryServiceServicer_to_server,
-            DeliveryServicer(use_cases),
-            _DELIVERY_ROLES,
-        ),
-    )
+def _serving_embedder(resources: GatewayResources) -> tuple[ServingModel, Embedder]:
+    """Which model serves, and the embedder that embeds by it."""
+    first, second = resources.embedder, resources.second_embedder
+    embedders = {each.fingerprint: each for each in (first, second) if each is not None}
+    serving = resources.serving or ServingModel(tuple(embedders))
+    return serving, first if second is None else ServingEmbedder(embedders, lambda: serving.current)
 
 
 def _open_channels(stack: contextlib.AsyncExitStack, targets: TierTargets, tls: TlsFiles | None) -> TierChannels:

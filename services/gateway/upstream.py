@@ -156,6 +156,12 @@ class EpisodicClient(TierClient):
         """See EpisodicInternalService.DeleteEpisodes."""
         return await self._call(self._internal.DeleteEpisodes, request, principal, timeout_seconds)
 
+    async def count_lacking(self, principal: Principal, model: str, timeout_seconds: float) -> int:
+        """See EpisodicInternalService.CheckModelIndex."""
+        request = episodic_internal_pb2.CheckModelIndexRequest(model=model)
+        call = self._call(self._internal.CheckModelIndex, request, principal, timeout_seconds)
+        return (await call).lacking_user_count
+
     async def append_activity(
         self, principal: Principal, request: activity_internal_pb2.AppendActivityRequest, *, timeout_seconds: float
     ) -> activity_internal_pb2.AppendActivityResponse:

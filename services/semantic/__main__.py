@@ -15,9 +15,15 @@ from services.semantic.config import SemanticSettings
 async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
     settings = assembly.settings
     semantic_settings = assembly.tier_settings(SemanticSettings, "semantic")
+    if settings.postgres_owner_url and not settings.neo4j_url:
+        await migrate_semantic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
+    # Beside Neo4j the database is asked for the choice of the model alone, where it is configured.
+    pool = None if settings.neo4j_url else await assembly.pool(vectors=True)
+    models = await assembly.models(pool or await assembly.choice_pool())
     resources = SemanticResources(
-        embedder=await assembly.embedder(),
-        second_embedder=await assembly.second_embedder(),
+        embedder=models.embedder,
+        second_embedder=models.second_embedder,
+        serving=models.serving,
         clock=assembly.clock,
         ids=assembly.ids,
         secret=assembly.secret,
@@ -26,7 +32,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         language_model=assembly.language_model(),
         key_ring=assembly.key_ring,
     )
-    if settings.neo4j_url:
+    if pool is None:
         from services.semantic.app import migrate_semantic_graph, open_semantic_graph
 
         graph = await assembly.graph()
@@ -35,9 +41,6 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         async with open_semantic_graph(graph, resources, semantic_settings) as tier:
             yield tier.bindings
         return
-    if settings.postgres_owner_url:
-        await migrate_semantic(settings.postgres_owner_url, app_role=settings.postgres_app_role)
-    pool = await assembly.pool(vectors=True)
     async with open_semantic(pool, resources, semantic_settings, election=assembly.election()) as tier:
         yield tier.bindings
 

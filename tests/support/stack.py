@@ -172,8 +172,9 @@ async def running_stack(
     encryption_key_file: Path | None = None,
     links_by_use: bool = False,
     neo4j_url: str = "",
+    second_model_folder: Path | None = None,
 ) -> AsyncIterator[Stack]:
-    """A stack on free ports, without a model of its own.
+    """A stack on free ports, without a model of its own; with a second model where its folder is given.
 
     With `tls`, a certificate and its key, for the gateway; with `neo4j_url`, the semantic and the agentic tier on it.
     """
@@ -185,6 +186,7 @@ async def running_stack(
     host_settings = HostSettings(
         api_keys_file=keys_file,
         embedding_model_dir=model_folder,
+        embedding_second_model_dir=second_model_folder,
         otlp_endpoint="",
         metrics_listen=metrics_listen,
         http_listen=http_listen,

@@ -118,6 +118,7 @@ from mneme_client.results_context import (
     ContextSectionReport,
     ContextTurn,
 )
+from mneme_client.results_embedding_model import EmbeddingModelProcess, EmbeddingModelState
 from mneme_client.results_erasure import (
     CorrectedStatement,
     Correction,
@@ -173,6 +174,8 @@ __all__ = [
     "DocumentFilter",
     "DocumentName",
     "DocumentWriteResult",
+    "EmbeddingModelProcess",
+    "EmbeddingModelState",
     "Episode",
     "EpisodeStatus",
     "Erasure",

@@ -1,4 +1,4 @@
-"""`mneme model`: two embedding models compared, and indexes of former ones removed."""
+"""`mneme model`: two embedding models compared, one changed for the other, and indexes of former ones removed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 
 from mneme_client import Client, ModelComparison, ModelQuestion, TextModelComparison
 from services.cli import options
+from services.cli.commands import model_cut_over
 from services.cli.rendering import as_json
 from services.cli.state import CliState, state_of
 
@@ -21,7 +22,12 @@ if TYPE_CHECKING:  # loaded by the command
     from services.cli.model_indexes import ModelIndex
     from services.common.hosting import HostSettings
 
-model = typer.Typer(help="Compare two embedding models; remove what a former one left.", no_args_is_help=True)
+model = typer.Typer(
+    help="Compare two embedding models, change over while the services run, remove what is left.", no_args_is_help=True
+)
+model.command("status")(model_cut_over.status)
+model.command("cut-over")(model_cut_over.cut_over)
+model.command("back")(model_cut_over.back)
 
 _QUESTIONS_MAX: Final = 1_000
 _QUESTIONS_AT_ONCE: Final = 50

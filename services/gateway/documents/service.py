@@ -98,8 +98,9 @@ class Documents:
         Raises:
             StoreUnavailable: The model is busy, closed or failed.
         """
-        vectors = await self._embedded(command.writes)
-        return await self._store.write(caller, command, vectors, self._embedder.model_id)
+        embedder = self._embedder.pinned
+        vectors = await self._embedded(embedder, command.writes)
+        return await self._store.write(caller, command, vectors, embedder.model_id)
 
     async def get(self, owner: Owner, names: Sequence[DocumentName], *, extend_ttl: bool) -> Found:
         """See `DocumentStore.get`."""
@@ -161,11 +162,12 @@ class Documents:
         Raises:
             StoreUnavailable: The model is busy, closed or failed.
         """
-        owner, model = search.owner, self._embedder.model_id
+        owner, embedder = search.owner, self._embedder.pinned
         question, entries = await asyncio.gather(
-            self._embedder.embed_query(search.query), self._store.list_vectors(owner, search.prefix, model=model)
+            embedder.embed_query(search.query),
+            self._store.list_vectors(owner, search.prefix, model=embedder.model_id),
         )
-        entries, unsearched = await self._complete(owner, entries)
+        entries, unsearched = await self._complete(embedder, owner, entries)
         ranked = await asyncio.to_thread(nearest, entries, question)
         found = await self._take(search, ranked)
         documents = await self._extended(owner, [document for document, _ in found], is_wanted=search.extend_ttl)
@@ -193,7 +195,9 @@ class Documents:
             names = [*read.unread, *names[count:]]
         return found[: search.limit]
 
-    async def _complete(self, owner: Owner, entries: Sequence[Vectors]) -> tuple[Sequence[Vectors], int]:
+    async def _complete(
+        self, embedder: TierEmbedder, owner: Owner, entries: Sequence[Vectors]
+    ) -> tuple[Sequence[Vectors], int]:
         """The entries that have vectors, some of the others embedded, and how many have none still.
 
         Vectors are missing after an import, and after a change of the model.
@@ -202,19 +206,19 @@ class Documents:
         if not missing:
             return entries, 0
         read = await self._store.get(owner, missing[: self._settings.embedded_max])
-        made = {one.name: one for one in await self._embedded(read.documents)}
-        await self._store.put_vectors(owner, list(made.values()), model=self._embedder.model_id)
+        made = {one.name: one for one in await self._embedded(embedder, read.documents)}
+        await self._store.put_vectors(owner, list(made.values()), model=embedder.model_id)
         complete = [made.get(entry.name, entry) for entry in entries]
         with_vectors = [entry for entry in complete if entry.vectors is not None]
         return with_vectors, len(complete) - len(with_vectors)
 
-    async def _embedded(self, documents: Sequence[Document | DocumentWrite]) -> list[Vectors]:
+    async def _embedded(self, embedder: TierEmbedder, documents: Sequence[Document | DocumentWrite]) -> list[Vectors]:
         """The vectors of the documents that have search texts."""
         searched = [document for document in documents if document.search_texts]
         texts = [text for document in searched for text in document.search_texts]
         if not texts:
             return []
-        matrix = await self._embedder.embed(texts)
+        matrix = await embedder.embed(texts)
         ends = np.cumsum([len(document.search_texts) for document in searched])
         parts: list[Vector] = [part.reshape(-1) for part in np.split(matrix, ends[:-1])]
         return [Vectors(one.name, one.etag, part) for one, part in zip(searched, parts, strict=True)]

@@ -14,6 +14,7 @@ from services.common.auth import Principal
 from services.common.clock import Clock
 from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
+from services.common.embedding.serving import pinned
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.erasure.called import is_said_of, name_of_thing, names_it
 from services.gateway.erasure.followups import follow_ups
@@ -88,8 +89,9 @@ class Candidates:
     async def _chosen_of(self, wanted: Wanted, query: str, found: Sequence[Planned]) -> list[Planned]:
         if not found:
             return []
-        question = await self._embedder.embed_query(query)
-        similarities = (await self._embedder.embed_documents([planned.text for planned in found])) @ question
+        embedder = pinned(self._embedder)
+        question = await embedder.embed_query(query)
+        similarities = (await embedder.embed_documents([planned.text for planned in found])) @ question
         indices = choose(wanted, [p.text for p in found], similarities.tolist(), self._settings.similarity)
         return [replace(found[index], reason=reason_of(wanted, found[index].text)) for index in indices]
 

@@ -12,6 +12,7 @@ from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
+from services.common.embedding.serving import pinned
 from services.common.errors import NotFound
 from services.common.scope import Scope
 from services.common.text import split_sentences
@@ -162,8 +163,9 @@ class Correcting:
         return wrong
 
     async def _similarities(self, query: str, texts: Sequence[str]) -> list[float]:
-        question = await self._embedder.embed_query(query)
-        similarities: list[float] = ((await self._embedder.embed_documents(texts)) @ question).tolist()
+        embedder = pinned(self._embedder)
+        question = await embedder.embed_query(query)
+        similarities: list[float] = ((await embedder.embed_documents(texts)) @ question).tolist()
         return similarities
 
     async def _update(self, own: Principal, command: CorrectCommand, found: _Found, *, timeout_seconds: float) -> None:

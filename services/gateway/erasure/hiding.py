@@ -16,7 +16,13 @@ from services.gateway.erasure.model import Target, TargetKind
 from services.gateway.wrapping import form_of, messages_of, read_message, text_field, wrapped_binding
 
 _SHOWS_ERASURES: Final = "mneme.gateway.v1.ErasureService"
-_NO_MEMORIES: Final = frozenset({"mneme.gateway.v1.MaintenanceService", "mneme.gateway.v1.AuditService"})
+_NO_MEMORIES: Final = frozenset(
+    {
+        "mneme.gateway.v1.MaintenanceService",
+        "mneme.gateway.v1.AuditService",
+        "mneme.gateway.v1.EmbeddingModelService",
+    }
+)
 """Services whose responses hold ids and numbers, which are read of erased users as well."""
 _ALSO_READ: Final = frozenset({"PrepareContext", "Correct"})
 """Methods that show memories, though they may write."""

@@ -13,6 +13,7 @@ import structlog
 from services.common.auth import Principal
 from services.common.convert import token_vectors_to_proto, vector_to_proto
 from services.common.embedding.embedder import Embedder
+from services.common.embedding.serving import pinned
 from services.common.embedding.tokens import TextEncoding
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
@@ -150,11 +151,13 @@ class RecallPipeline:
             question = read_question(rewritten.text, names, query.as_of)
             query, profile, others = with_patterns(query, owner.profile, rewritten.others)
         with clock.stage("embed"):
-            encoding = await self._embed(question.first_person_text, clock)
+            # One model to the end: another one may serve by the time that the tiers are asked.
+            embedder = pinned(self._stages.embedder)
+            encoding = await self._embed(embedder, question.first_person_text, clock)
             vector = encoding.vector
             tokens = encoding.tokens if query.scoring.compares_tokens or query.with_features else None
         with clock.stage("intent"):
-            query, intent = self._stages.loadout(query, vector)
+            query, intent = self._stages.loadout(query, vector, model=embedder.fingerprint)
         asked = _Asked(principal, query, question, names, profile)
         on_outcome = early.watch(
             partial(_seen, query, profile), partial(self._derived, asked), partial(self._first, asked, clock)
@@ -164,7 +167,7 @@ class RecallPipeline:
                 principal,
                 query,
                 lexical_query=question.first_person_text,
-                vector=vector_to_proto(vector, model=self._stages.embedder.fingerprint),
+                vector=vector_to_proto(vector, model=embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
                 # What is left out by its source is known only when the sources of all candidates have been read.
@@ -328,10 +331,10 @@ class RecallPipeline:
             _log.warning("speakers_not_read", error=type(error).__name__)
             return None
 
-    async def _embed(self, text: str, clock: StageClock) -> TextEncoding:
+    async def _embed(self, embedder: Embedder, text: str, clock: StageClock) -> TextEncoding:
         try:
             async with asyncio.timeout(clock.seconds_left):
-                return await self._stages.embedder.encode_query(text)
+                return await embedder.encode_query(text)
         except TimeoutError as error:
             raise DeadlineExceeded("the question could not be embedded in time") from error
 

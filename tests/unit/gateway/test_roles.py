@@ -9,10 +9,11 @@ from pathlib import Path
 from google.protobuf import descriptor_pool
 
 from services.common.auth import Role
-from services.gateway import app
+from services.gateway import bindings
 from services.gateway.audit import servicer as audit
 from services.gateway.documents import servicer as documents
 from services.gateway.door import TIER_SERVICES, role_of
+from services.gateway.embedding_model import servicer as embedding_model
 from services.gateway.erasure import servicer as erasure
 from services.gateway.maintenance import servicer as maintenance
 from services.gateway.portability import servicer as portability
@@ -21,13 +22,14 @@ ROOT = Path(__file__).parents[3]
 SERVICE = re.compile(r"^package (mneme\.\w+\.v1);.*?^service (\w+) \{", re.DOTALL | re.MULTILINE)
 ROW = re.compile(r"^\| `(\w+)\.(\w+)` \| (\w+) \|$", re.MULTILINE)
 OWN: Mapping[str, Mapping[str, Role]] = {
-    "MemoryService": app._MEMORY_ROLES,
-    "ConversationService": app._CONVERSATION_ROLES,
-    "GrantService": app._GRANT_ROLES,
-    "DeliveryService": app._DELIVERY_ROLES,
+    "MemoryService": bindings.MEMORY_ROLES,
+    "ConversationService": bindings.CONVERSATION_ROLES,
+    "GrantService": bindings.GRANT_ROLES,
+    "DeliveryService": bindings.DELIVERY_ROLES,
     "DocumentService": documents.ROLES,
     "AuditService": audit.ROLES,
     "ErasureService": erasure.ROLES,
+    "EmbeddingModelService": embedding_model.ROLES,
     "MaintenanceService": maintenance.ROLES,
     "PortabilityService": portability.ROLES,
 }

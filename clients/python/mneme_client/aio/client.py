@@ -13,6 +13,7 @@ from mneme_client.aio.context_window import ContextWindowOperations
 from mneme_client.aio.conversations import ConversationOperations
 from mneme_client.aio.deliveries import DeliveryOperations
 from mneme_client.aio.documents import DocumentOperations
+from mneme_client.aio.embedding_model import EmbeddingModelOperations
 from mneme_client.aio.episodes import EpisodeOperations
 from mneme_client.aio.erasure import ErasureOperations
 from mneme_client.aio.facts import FactOperations
@@ -58,6 +59,7 @@ class Client(
     CodeOperations,
     ActivityOperations,
     DeliveryOperations,
+    EmbeddingModelOperations,
     MaintenanceOperations,
     SupersessionOperations,
     MergeOperations,

@@ -14,6 +14,7 @@ from mneme_client.blocking.context_window import ContextWindowOperations
 from mneme_client.blocking.conversations import ConversationOperations
 from mneme_client.blocking.deliveries import DeliveryOperations
 from mneme_client.blocking.documents import DocumentOperations
+from mneme_client.blocking.embedding_model import EmbeddingModelOperations
 from mneme_client.blocking.episodes import EpisodeOperations
 from mneme_client.blocking.erasure import ErasureOperations
 from mneme_client.blocking.facts import FactOperations
@@ -59,6 +60,7 @@ class SyncClient(
     CodeOperations,
     ActivityOperations,
     DeliveryOperations,
+    EmbeddingModelOperations,
     MaintenanceOperations,
     SupersessionOperations,
     MergeOperations,

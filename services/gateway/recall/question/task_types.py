@@ -20,6 +20,7 @@ import numpy.typing as npt
 import structlog
 
 from services.common.embedding.embedder import Embedder
+from services.common.embedding.serving import every_model
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Positive, PositiveShare, Share
 from services.gateway.recall.choices import TaskType
@@ -78,28 +79,32 @@ class IntentClassifier:
         self._settings = settings or IntentSettings()
         self._examples = examples if examples is not None else load_examples()
         self._types = tuple(self._examples)
-        self._planes: _Planes | None = None
+        self._planes: dict[str, _Planes] = {}  # by the fingerprint of the model
 
     async def prepare(self) -> None:
-        """Embeds the examples.
+        """Embeds the examples, by each model where there are two.
 
         Raises:
             EmbeddingError: The model cannot be run.
         """
         texts = [text for examples in self._examples.values() for text in examples]
-        vectors = await self._embedder.embed_documents(texts)
         counts = [len(examples) for examples in self._examples.values()]
-        self._planes = await asyncio.to_thread(_planes, vectors, counts, shrinkage=self._settings.shrinkage)
+        for embedder in every_model(self._embedder):
+            vectors = await embedder.embed_documents(texts)
+            planes = await asyncio.to_thread(_planes, vectors, counts, shrinkage=self._settings.shrinkage)
+            self._planes[embedder.fingerprint] = planes
 
-    def classify(self, vector: Vector) -> Intent:
+    def classify(self, vector: Vector, *, model: str | None = None) -> Intent:
         """Returns the nearest type, or `UNTOLD` where none is near enough or the examples are not embedded yet.
 
         Args:
             vector: The question's embedding, float32 `[dimension]`, of length 1.
+            model: Fingerprint of its model; None: the one that serves.
         """
-        if self._planes is None:
+        planes = self._planes.get(model or self._embedder.fingerprint)
+        if planes is None:
             return UNTOLD
-        nearness = (self._planes.weights @ vector + self._planes.offsets) / self._settings.temperature
+        nearness = (planes.weights @ vector + planes.offsets) / self._settings.temperature
         likelihood = np.exp(nearness - nearness.max())
         best = int(likelihood.argmax())
         confidence = float(likelihood[best] / likelihood.sum())

@@ -79,16 +79,17 @@ class Loadout:
         """Whether procedures of other kinds than rewriting are for a query: unless its type is given and needs none."""
         return query.task_type is None or query.task_type in self._settings.procedures
 
-    def __call__(self, query: RecallQuery, vector: Vector) -> tuple[RecallQuery, Intent]:
+    def __call__(self, query: RecallQuery, vector: Vector, *, model: str | None = None) -> tuple[RecallQuery, Intent]:
         """Returns the task type, and the query with the tiers to ask.
 
         Args:
             query: What is asked, after `given`.
             vector: The embedded question.
+            model: Fingerprint of the model of the vector; None: the one that serves.
         """
         if query.task_type is not None:
             return query, Intent(query.task_type, 1.0, is_given=True)
-        intent = self._classifier.classify(vector) if self._classifier is not None else UNTOLD
+        intent = self._classifier.classify(vector, model=model) if self._classifier is not None else UNTOLD
         is_sure = intent.confidence >= self._settings.sure_from and intent.task_type is not TaskType.GENERAL
         if is_sure and self._settings.classified is ClassifiedUse.SKIP:
             query = self._skipping(query, intent.task_type)

@@ -12,6 +12,7 @@ import pytest
 from services.common.background import BackgroundWork
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import EmbeddingFailedError
+from services.common.embedding.serving import ServingEmbedder
 from services.common.embedding.vectors import Matrix
 from services.gateway.recall.choices import TaskType
 from services.gateway.recall.question.task_types import UNTOLD, IntentClassifier, IntentSettings, load_examples
@@ -41,6 +42,19 @@ async def test_spec_5_2_a_question_between_the_types_is_a_general_one() -> None:
     classifier, embedder = await prepared(IntentSettings(temperature=1e6, general_below=0.6))
     assert classifier.classify(embedder.vector("who crash")) == UNTOLD
     assert UNTOLD.task_type is TaskType.GENERAL
+
+
+async def test_spec_8_4_questions_are_classified_by_the_model_of_their_vector_whichever_serves() -> None:
+    old, new = HashingEmbedder(64, "old"), HashingEmbedder(32, "new")
+    models = {each.fingerprint: each for each in (old, new)}
+    serving = old.fingerprint
+    classifier = IntentClassifier(ServingEmbedder(models, lambda: serving), examples=EXAMPLES)
+    await classifier.prepare()
+    for embedder in (old, new):
+        vector = embedder.vector("crash error broken")
+        assert classifier.classify(vector, model=embedder.fingerprint).task_type is TaskType.DEBUGGING
+    serving = new.fingerprint
+    assert classifier.classify(new.vector("who when where")).task_type is TaskType.FACTUAL
 
 
 async def test_spec_5_2_until_the_examples_are_embedded_no_question_tells_its_type() -> None:

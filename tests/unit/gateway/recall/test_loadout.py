@@ -36,8 +36,8 @@ class _Sure(IntentClassifier):
         super().__init__(HashingEmbedder(), examples={TaskType.GENERAL: ("x",)})
         self._intent = intent
 
-    def classify(self, vector: Vector) -> Intent:
-        del vector
+    def classify(self, vector: Vector, *, model: str | None = None) -> Intent:
+        del vector, model
         return self._intent
 
 

@@ -1,0 +1,1 @@
+"""Which embedding model serves, and the cut-over to another one."""

@@ -1,0 +1,86 @@
+"""Use cases of the serving model: how things stand, and the cut-over."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.auth import Principal
+from services.common.errors import FailedPrecondition
+from services.common.serving_model.following import ServingModel
+from services.common.serving_model.store import ModelHolder, ServingModelStore, ServingState
+
+CountLacking = Callable[[Principal, str, float], Awaitable[int]]
+"""How many users the index of a model lacks episodes of: for a principal, a model, within so many seconds."""
+
+_NAMED_MAX: Final = 5
+"""Processes that an error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsState:
+    """How things stand."""
+
+    serving: str
+    choice: ServingState | None  # None where no cut-over was made
+    held: Sequence[str]  # by this process
+    holders: Sequence[ModelHolder]
+
+
+class EmbeddingModels:
+    """Cuts over from one model to another, for all processes at once."""
+
+    def __init__(
+        self,
+        store: ServingModelStore,
+        serving: ServingModel,
+        count_lacking: CountLacking,
+    ) -> None:
+        """The choice is in `store`; this process follows it by `serving`."""
+        self._store = store
+        self._serving = serving
+        self._count_lacking = count_lacking
+
+    async def state(self) -> ModelsState:
+        """How things stand.
+
+        Raises:
+            StoreUnavailable: The choice cannot be read.
+        """
+        choice = await self._store.read()
+        self._serving.follow(choice)
+        holders = await self._store.holders(seconds=self._serving.settings.counted_seconds)
+        return ModelsState(self._serving.current, choice, self._serving.models, holders)
+
+    async def cut_over(self, principal: Principal, model: str, *, allow_gaps: bool, seconds_left: float) -> ModelsState:
+        """Makes a model serve that all running processes hold; nothing where it serves already.
+
+        Raises:
+            FailedPrecondition: A process does not hold the model, or its index lacks episodes.
+            StoreUnavailable: The choice cannot be read or made; it is one or the other.
+        """
+        state = await self.state()
+        if state.serving == model:
+            return state
+        self._require_held(model, state)
+        if not allow_gaps and (count := await self._count_lacking(principal, model, seconds_left)):
+            raise FailedPrecondition(
+                f"the index of {model} lacks episodes of {count} users or more: wait until the job "
+                "episodic.fill_second_index has run to its end, or allow gaps"
+            )
+        self._serving.follow(await self._store.choose(model, former=state.serving))
+        return await self.state()
+
+    def _require_held(self, model: str, state: ModelsState) -> None:
+        if model not in state.held:
+            raise FailedPrecondition(
+                f"the gateway does not hold the model {model}, but {', '.join(state.held)}: "
+                "start all services with its folder as MNEME_EMBEDDING_SECOND_MODEL_DIR"
+            )
+        lacking = [f"{holder.service} ({holder.process_id})" for holder in state.holders if model not in holder.models]
+        if lacking:
+            raise FailedPrecondition(
+                f"{len(lacking)} processes do not hold the model {model}: {', '.join(lacking[:_NAMED_MAX])}; "
+                "a process that was killed counts for a minute"
+            )
