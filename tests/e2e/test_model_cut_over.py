@@ -71,9 +71,10 @@ class Load:
         turns, recalls = self.turns + 3, self.recalls + 9
 
         async def are_made() -> bool:
+            await asyncio.sleep(0.05)  # a question without a call would let nothing else run
             return self.turns >= turns and self.recalls >= recalls
 
-        await until(are_made)
+        await until(are_made, timeout_seconds=60.0)
 
     def _check(self, user: str, found: RecallResult) -> None:
         if PETS[user] not in [memory.turn.content for memory in found.memories]:
@@ -99,7 +100,7 @@ async def all_follow(client: Client, model: str) -> None:
         state = await client.get_embedding_model()
         return all(process.serving_model == model for process in state.processes) and state.serving_model == model
 
-    await until(follow)
+    await until(follow, timeout_seconds=60.0)
 
 
 async def is_whole(client: Client) -> bool:
@@ -147,7 +148,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
                 again = await client.cut_over_embedding_model(model)
                 assert again.change_time == state.change_time
                 await all_follow(client, model)
-                await until(lambda: is_whole(client))
+                await until(lambda: is_whole(client), timeout_seconds=60.0)
                 await load.goes_on()
         assert load.wrong == []
 
@@ -156,7 +157,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
         Client(services.gateway_target) as client,
     ):
         assert (await client.get_embedding_model()).serving_model == second  # the choice outlives a restart
-        await until(lambda: is_whole(client))
+        await until(lambda: is_whole(client), timeout_seconds=60.0)
 
     with pytest.raises(FailedPrecondition, match="was cut over to reversed-"):
         async with running_stack(data, model_folder):
@@ -164,7 +165,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
     async with running_stack(data, second_folder) as services, Client(services.gateway_target) as client:
         state = await client.get_embedding_model()
         assert (state.serving_model, state.former_model) == (second, "")
-        await until(lambda: is_whole(client))
+        await until(lambda: is_whole(client), timeout_seconds=60.0)
 
 
 def process_of(service: str, others: set[psutil.Process]) -> psutil.Process | None:
@@ -200,7 +201,7 @@ async def test_spec_8_4_processes_follow_a_cut_over_and_kills_leave_one_state(
                 "semantic",
                 "agentic",
             }
-            await until(lambda: is_whole(client))
+            await until(lambda: is_whole(client), timeout_seconds=60.0)
             await load.goes_on()
         assert load.wrong == []
 
@@ -214,6 +215,6 @@ async def test_spec_8_4_processes_follow_a_cut_over_and_kills_leave_one_state(
             killed.send_signal(signal.SIGKILL)
             assert (await changing).serving_model == target
             await all_follow(client, target)
-            await until(lambda: is_whole(client))
+            await until(lambda: is_whole(client), timeout_seconds=60.0)
             for user, text in PETS.items():
                 assert text in [memory.turn.content for memory in (await client.recall(user, QUESTION)).memories]
