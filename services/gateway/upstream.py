@@ -395,8 +395,7 @@ class Upstream:
             procedures=ProcedureClient(channels.semantic, metadata),
             notes=NoteClient(channels.agentic, metadata),
             maintenance={
-                "agentic": MaintenanceClient(channels.agentic, metadata, "agentic"),
-                "episodic": MaintenanceClient(channels.episodic, metadata, "episodic"),
-                "semantic": MaintenanceClient(channels.semantic, metadata, "semantic"),
+                name: MaintenanceClient(getattr(channels, name), metadata, name)
+                for name in ("agentic", "episodic", "semantic")
             },
         )

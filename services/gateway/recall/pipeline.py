@@ -154,10 +154,9 @@ class RecallPipeline:
             # One model to the end: another one may serve by the time that the tiers are asked.
             embedder = pinned(self._stages.embedder)
             encoding = await self._embed(embedder, question.first_person_text, clock)
-            vector = encoding.vector
             tokens = encoding.tokens if query.scoring.compares_tokens or query.with_features else None
         with clock.stage("intent"):
-            query, intent = self._stages.loadout(query, vector, model=embedder.fingerprint)
+            query, intent = self._stages.loadout(query, encoding.vector, model=embedder.fingerprint)
         asked = _Asked(principal, query, question, names, profile)
         on_outcome = early.watch(
             partial(_seen, query, profile), partial(self._derived, asked), partial(self._first, asked, clock)
@@ -167,7 +166,7 @@ class RecallPipeline:
                 principal,
                 query,
                 lexical_query=question.first_person_text,
-                vector=vector_to_proto(vector, model=embedder.fingerprint),
+                vector=vector_to_proto(encoding.vector, model=embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
                 # What is left out by its source is known only when the sources of all candidates have been read.
