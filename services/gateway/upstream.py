@@ -387,6 +387,7 @@ class Upstream:
     @classmethod
     def over(cls, channels: TierChannels, metadata: MetadataSource) -> Upstream:
         """The clients over these channels."""
+        with_jobs = ("agentic", "episodic", "semantic")
         return cls(
             session=SessionClient(channels.session, metadata),
             episodic=EpisodicClient(channels.episodic, metadata),
@@ -394,8 +395,5 @@ class Upstream:
             profile=ProfileClient(channels.semantic, metadata),
             procedures=ProcedureClient(channels.semantic, metadata),
             notes=NoteClient(channels.agentic, metadata),
-            maintenance={
-                name: MaintenanceClient(getattr(channels, name), metadata, name)
-                for name in ("agentic", "episodic", "semantic")
-            },
+            maintenance={name: MaintenanceClient(getattr(channels, name), metadata, name) for name in with_jobs},
         )
