@@ -25,7 +25,7 @@ from services.common.model_comparison import ComparedQuestion
 from services.common.model_comparison_rpc import compared_questions
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.paging import Cursor, PageTokens
-from services.common.reading import reader_from_proto
+from services.common.reading import chosen_reader, reader_from_proto
 from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 
@@ -220,6 +220,7 @@ def list_notes_command(
             tag=request.tag,
             start_time=start_time,
             end_time=end_time,
+            reader=chosen_reader(request),
         ),
         page_size=page_size,
         after=NotePosition(from_microseconds(int(cursor[0])), NoteId(str(cursor[1]))) if cursor else None,

@@ -13,6 +13,7 @@ from services.agentic.store import LinkPosition
 from services.common.auth import Principal
 from services.common.idempotency.requests import idempotency_key
 from services.common.paging import PageTokens
+from services.common.reading import chosen_reader
 from services.common.validation import Violations
 
 
@@ -88,6 +89,7 @@ def list_links_command(
         LinkType(request.type) if request.HasField("type") else None,
         page_size,
         after,
+        chosen_reader(request),
     )
 
 

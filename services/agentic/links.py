@@ -15,6 +15,7 @@ from services.common.clock import Clock
 from services.common.errors import Conflict, NotFound
 from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.owners import Owner
+from services.common.scope import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class ListLinks:
     link_type: LinkType | None  # None: all
     page_size: int
     after: LinkPosition | None
+    reader: Reader | None = None  # only links between notes that it sees; None: every scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ class LinkService:
             link_type=command.link_type,
             after=command.after,
             limit=command.page_size + 1,
+            reader=command.reader,
         )
         return LinkPage(tuple(found[: command.page_size]), has_more=len(found) > command.page_size)
 

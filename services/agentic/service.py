@@ -190,13 +190,14 @@ class NoteService:
 
         return await self._write_once(command, create)
 
-    async def get(self, owner: Owner, note_id: NoteId) -> WrittenNote:
-        """A note with its strongest links.
+    async def get(self, owner: Owner, note_id: NoteId, reader: Reader | None = None) -> WrittenNote:
+        """A note with its strongest links, of those that the reader sees.
 
         Raises:
-            NotFound: The owner has no such note.
+            NotFound: The owner has no such note, or the reader does not see it.
         """
-        return await self._store.get(owner, note_id, links_max=self._settings.limits.links_returned_max)
+        links_max = self._settings.limits.links_returned_max
+        return await self._store.get(owner, note_id, links_max=links_max, reader=reader)
 
     async def list_notes(self, command: ListNotes) -> NotePage:
         """A page of notes. Notes written meanwhile are newer and never shift a later page."""

@@ -21,6 +21,7 @@ from services.agentic.service import NoteService
 from services.common.auth import Role, current_principal
 from services.common.model_change import FormerVectors, ModelChangeSettings
 from services.common.paging import PageTokens
+from services.common.reading import chosen_reader
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
@@ -78,7 +79,7 @@ class NoteServicer(notes_pb2_grpc.NoteServiceServicer):
     async def GetNote(self, request: pb.GetNoteRequest, _context: Context) -> pb.GetNoteResponse:
         """See notes.proto."""
         owner, note_id = commands.note_key(request, current_principal(), limits=self._limits)
-        return convert.get_note_response(await self._notes.get(owner, note_id), self._decay.now)
+        return convert.get_note_response(await self._notes.get(owner, note_id, chosen_reader(request)), self._decay.now)
 
     async def ListNotes(self, request: pb.ListNotesRequest, _context: Context) -> pb.ListNotesResponse:
         """See notes.proto."""

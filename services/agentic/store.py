@@ -120,6 +120,7 @@ class NoteFilter:
     tag: str = ""
     start_time: datetime | None = None  # least `Note.time`
     end_time: datetime | None = None  # `Note.time` is earlier than this
+    reader: Reader | None = None  # only what it sees; None: every scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +297,11 @@ class NoteStore(UpkeepReads, Protocol):
         """The questions of those of the places where something was asked."""
         ...
 
-    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
+    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int, reader: Reader | None = None) -> WrittenNote:
         """A note of any status with its links as of `list_links`.
 
         Raises:
-            NotFound: There is none of this id among the owner's.
+            NotFound: There is none of this id among those of the owner's that the reader sees.
         """
         ...
 
@@ -311,12 +312,21 @@ class NoteStore(UpkeepReads, Protocol):
         ...
 
     async def list_links(
-        self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
+        self,
+        owner: Owner,
+        note_id: NoteId,
+        *,
+        link_type: LinkType | None,
+        after: LinkPosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> list[Link]:
-        """Links of a note, of the type or all, strongest first, ties by ids and type. Both notes are active.
+        """Links of a note, of the type or all, strongest first, ties by ids and type.
+
+        Both notes are active, and the reader sees both.
 
         Raises:
-            NotFound: There is no such note among the owner's.
+            NotFound: There is no such note among those of the owner's that the reader sees.
         """
         ...
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from mneme_client import Scope, ScopeLevel
+
 
 def parse_time(text: str) -> datetime:
     """Reads an RFC 3339 time or a date; without a zone it is UTC.
@@ -32,6 +34,7 @@ AsOf = Annotated[
     typer.Option("--as-of", parser=parse_time, metavar="TIME", help='What "yesterday" is counted from.'),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ReaderProject = Annotated[str, typer.Option("--project", "-p", help="Id of a project: only what it sees.")]
 Embedded = Annotated[
     bool,
     typer.Option("--embedded", help="Start all services in this process, on the data folder, for this one call."),
@@ -59,3 +62,8 @@ HttpPort = Annotated[
     ),
 ]
 FileArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
+
+
+def reader_scope(project: str) -> Scope | None:
+    """The scope of a reader in a project; None without one: nothing narrows what is read."""
+    return Scope(ScopeLevel.PROJECT, project_id=project) if project else None

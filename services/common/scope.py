@@ -115,6 +115,16 @@ class GrantedReader:
         return self.scope.sees(other) or other in self.granted
 
 
+def keys_seen(reader: Reader | None) -> list[str] | None:
+    """Keys of the places that are seen, for a store's filter; None where no reader narrows what is read."""
+    return None if reader is None else list(reader.visible_keys())
+
+
+def is_seen(scope: Scope, reader: Reader | None) -> bool:
+    """Whether what belongs to a scope is seen; all of it is where no reader narrows what is read."""
+    return reader is None or reader.sees(scope)
+
+
 def check_scope(scope: Scope, *, field_path: str, id_chars_max: int = 128) -> None:
     """Checks that the ids fit the level.
 

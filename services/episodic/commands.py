@@ -22,7 +22,7 @@ from services.common.errors import FieldViolation, InvalidArgument, Reason
 from services.common.idempotency.model import IdempotencyKey
 from services.common.idempotency.requests import idempotency_key
 from services.common.paging import Cursor, PageTokens
-from services.common.reading import reader_from_proto
+from services.common.reading import chosen_reader, reader_from_proto, reader_identity
 from services.common.scope import Reader
 from services.common.validation import Violations
 from services.episodic.candidates import CandidateQuery
@@ -108,7 +108,13 @@ def episode_filter(request: pb.ListEpisodesRequest, rules: Rules) -> EpisodeFilt
             status = EpisodeStatus(int(request.status))
         except ValueError as error:
             raise _unknown_enum("status", request.status) from error
-    return EpisodeFilter(conversation_id=request.conversation_id or None, status=status, start_time=start, end_time=end)
+    return EpisodeFilter(
+        conversation_id=request.conversation_id or None,
+        status=status,
+        start_time=start,
+        end_time=end,
+        reader=chosen_reader(request),
+    )
 
 
 def search_query(request: pb.SearchEpisodesRequest, *, tenant_id: str, rules: Rules) -> SearchQuery:
@@ -251,7 +257,7 @@ def list_identity(request: pb.ListEpisodesRequest) -> Cursor:
     """What must be the same for a page token to be good."""
     status = int(request.status) if request.HasField("status") else 0
     times = [getattr(request, name).ToMicroseconds() if request.HasField(name) else "" for name in _TIMES]
-    return ("ListEpisodes", request.user_id, request.conversation_id, status, *times)
+    return ("ListEpisodes", request.user_id, request.conversation_id, status, *times, *reader_identity(request))
 
 
 def _selection(ids: Sequence[str], conversation_id: str, rules: Rules) -> EpisodeSelection:

@@ -15,6 +15,7 @@ from services.common.embedding.embedder import Embedder
 from services.common.embedding.tokens import TextEncoding
 from services.common.errors import AlreadyExists, MnemeError, NotFound, StoreUnavailable
 from services.common.idempotency.model import IdempotencyKey
+from services.common.scope import Reader, Scope, is_seen
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch, Statistics
 from services.episodic.config import EpisodicSettings
@@ -182,21 +183,24 @@ class EpisodeService:
             )
         return await self._when_active(results, episodes) if wait_until_active else results
 
-    async def get_episode(self, owner: Owner, episode_id: EpisodeId) -> Episode:
+    async def get_episode(self, owner: Owner, episode_id: EpisodeId, reader: Reader | None = None) -> Episode:
         """One episode, whatever its status.
 
         Raises:
-            NotFound: The user has no such episode.
+            NotFound: The user has no such episode, or the reader does not see it.
         """
-        found = await self._store.get(owner, [episode_id])
-        if episode_id not in found:
+        found = await self.batch_get(owner, [episode_id], reader)
+        if not found:
             raise NotFound("episode", str(episode_id))
-        return found[episode_id]
+        return found[0]
 
-    async def batch_get(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> list[Episode]:
-        """Those that exist, in the order asked for."""
+    async def batch_get(
+        self, owner: Owner, episode_ids: Sequence[EpisodeId], reader: Reader | None = None
+    ) -> list[Episode]:
+        """Those that exist and that the reader sees, in the order asked for."""
         found = await self._store.get(owner, episode_ids)
-        return [found[episode_id] for episode_id in episode_ids if episode_id in found]
+        episodes = [found[episode_id] for episode_id in episode_ids if episode_id in found]
+        return [one for one in episodes if is_seen(Scope.from_key(one.content.scope_key), reader)]
 
     async def list_episodes(
         self, owner: Owner, query: EpisodeFilter, *, page_size: int, after: EpisodeCursor | None

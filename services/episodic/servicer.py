@@ -11,6 +11,7 @@ from mneme.episodic.v1 import episodic_pb2 as pb
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.paging import PageTokens
+from services.common.reading import chosen_reader
 from services.episodic import commands, convert
 from services.episodic.commands import Rules
 from services.episodic.comparison import ModelComparer
@@ -45,7 +46,9 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
     async def GetEpisode(self, request: pb.GetEpisodeRequest, _context: Context) -> pb.GetEpisodeResponse:
         """See episodic.proto."""
         owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
-        episode = await self._episodes.get_episode(owner, commands.episode_id(request.episode_id))
+        episode = await self._episodes.get_episode(
+            owner, commands.episode_id(request.episode_id), chosen_reader(request)
+        )
         return pb.GetEpisodeResponse(episode=convert.episode_to_proto(episode, self._episodes.decay_factor))
 
     async def BatchGetEpisodes(
@@ -54,7 +57,7 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         """See episodic.proto."""
         owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
         ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.get_batch_max)
-        episodes = await self._episodes.batch_get(owner, ids)
+        episodes = await self._episodes.batch_get(owner, ids, chosen_reader(request))
         bytes_max = self._rules.limits.page_bytes_max
         return convert.batch_to_proto(episodes, self._episodes.decay_factor, bytes_max=bytes_max)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from services.common.embedding.vectors import Vector as Vector  # noqa: PLC0414 - part of the ports
+from services.common.scope import Reader
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
 from services.episodic.removal_store import RemovalStore
 from services.episodic.retention_store import RetentionStore
@@ -34,6 +35,7 @@ class EpisodeFilter:
     status: EpisodeStatus | None = None
     start_time: datetime | None = None  # happened at this time or later
     end_time: datetime | None = None  # happened before
+    reader: Reader | None = None  # only what it sees; None: every scope
 
 
 @dataclass(frozen=True, slots=True)

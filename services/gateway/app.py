@@ -32,7 +32,6 @@ from services.common.rpc.server import ServiceBinding, needing
 from services.common.serving_model.following import ServingModel
 from services.common.serving_model.postgres import PostgresServingModels
 from services.common.tokens import token_counter
-from services.gateway.activity import ActivityHandlers
 from services.gateway.activity_procedures import learn_from_activity
 from services.gateway.audit.log import AuditLog
 from services.gateway.audit.stores.postgres import PostgresAudit
@@ -59,6 +58,7 @@ from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, Postgre
 from services.gateway.journal.uses import UseReports
 from services.gateway.maintenance.service import Maintaining
 from services.gateway.maintenance.servicer import MaintenanceServicer, maintenance_binding
+from services.gateway.own_methods import own_methods
 from services.gateway.portability.service import Portability
 from services.gateway.portability.servicer import portability_binding
 from services.gateway.portability.stores.postgres import PostgresImports
@@ -83,7 +83,6 @@ from services.gateway.remembering import Remembering
 from services.gateway.requests import RequestReader
 from services.gateway.servicer import UseCases
 from services.gateway.session_archive import SessionArchive
-from services.gateway.session_handlers import SessionHandlers
 from services.gateway.sessions import SessionAccess
 from services.gateway.sinks import all_sinks
 from services.gateway.tokens import ConsistencyTokens
@@ -253,11 +252,7 @@ async def open_gateway(
             channels,
             metadata,
             grants,
-            handlers={
-                **SessionHandlers(use_cases).by_name(),
-                **ActivityHandlers(use_cases).by_name(),
-                **windows.by_name(),
-            },
+            handlers=own_methods(use_cases, windows, grants),
             check_user=use_cases.reader.user,
             on_change=profiles.expire,
             deadline_seconds=chosen.deadline_seconds,

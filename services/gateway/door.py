@@ -2,8 +2,8 @@
 
 Callers are authenticated, limited and traced as in the gateway's own services. A call then goes to the tier with the
 same deadline, on behalf of the same principal, for which the gateway signs; requests and responses pass as bytes. There
-are two exceptions: a search is given the grants of its reader, which the gateway keeps, and some methods are the
-gateway's own, because they need the conversation log.
+are two exceptions: a read in a scope is given the grants of its reader, which the gateway keeps, and some methods are
+the gateway's own, because they need the conversation log.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TierService:
 
     full_name: str
     tier: str  # name of its channel in `TierChannels`
-    kind: MemoryKind | None = None  # what its searches find, for grants
+    kind: MemoryKind | None = None  # what its reads find, for grants
     is_cached: bool = False  # recalls cache what its writes change
 
 
@@ -50,7 +50,7 @@ TIER_SERVICES: Final = (
     TierService("mneme.session.v1.ContextWindowService", "session"),
     TierService("mneme.episodic.v1.EpisodicService", "episodic", MemoryKind.EPISODE),
     TierService("mneme.episodic.v1.ActivityService", "episodic"),
-    TierService("mneme.episodic.v1.ClusterService", "episodic"),
+    TierService("mneme.episodic.v1.ClusterService", "episodic", MemoryKind.EPISODE),
     TierService("mneme.semantic.v1.FactService", "semantic", MemoryKind.FACT),
     TierService("mneme.semantic.v1.ProfileService", "semantic", is_cached=True),
     TierService("mneme.semantic.v1.SupersessionService", "semantic"),
@@ -59,6 +59,21 @@ TIER_SERVICES: Final = (
     TierService("mneme.agentic.v1.NoteService", "agentic", MemoryKind.NOTE),
     TierService("mneme.agentic.v1.InsightService", "agentic", MemoryKind.NOTE),
 )
+
+STANDS_IN_GLOBAL: Final = frozenset(
+    {
+        "mneme.episodic.v1.EpisodicService.SearchEpisodes",
+        "mneme.episodic.v1.EpisodicService.GetModelComparison",
+        "mneme.semantic.v1.FactService.SearchFacts",
+        "mneme.semantic.v1.FactService.GetFactModelComparison",
+        "mneme.agentic.v1.NoteService.SearchNotes",
+        "mneme.agentic.v1.NoteService.GetNoteModelComparison",
+        "mneme.agentic.v1.InsightService.GetSuggestions",
+        "mneme.agentic.v1.InsightService.SearchByQuestion",
+        "mneme.agentic.v1.InsightService.GetReflection",
+    }
+)
+"""Methods whose reader stands in GLOBAL where no `reader_scope` is set. Others read every scope then."""
 
 _READING: Final = ("Get", "BatchGet", "List", "Search")
 
@@ -128,7 +143,12 @@ class Door:
             )
         if service.kind is not None and "reader_scope" in method.input_type.fields_by_name:
             # Read for its reader; fields that this version does not know pass as well.
-            serve = self._search(service.kind, self._call(service, method, request_class.SerializeToString))
+            is_optional = method.full_name not in STANDS_IN_GLOBAL
+            serve = self._read(
+                service.kind,
+                self._call(service, method, request_class.SerializeToString),
+                is_scope_optional=is_optional,
+            )
             return grpc.unary_unary_rpc_method_handler(serve, request_class.FromString)
         if service.is_cached and role_of(method.name) is Role.WRITER:
             serve = self._change(self._call(service, method, request_class.SerializeToString))
@@ -145,11 +165,15 @@ class Door:
 
         return serve
 
-    def _search(self, kind: MemoryKind, call: Callable[[Any, Principal], Awaitable[bytes]]) -> Handler:
+    def _read(
+        self, kind: MemoryKind, call: Callable[[Any, Principal], Awaitable[bytes]], *, is_scope_optional: bool
+    ) -> Handler:
         async def serve(request: Any, _context: Context) -> bytes:
             caller = current_principal()
             self._check_user(request.user_id)
             present = request.HasField("reader_scope")
+            if is_scope_optional and not present:  # every scope is read: a grant opens nothing more
+                return await call(request, caller)
             scope = scope_from_proto(request.reader_scope, present=present, field_path="reader_scope")
             granted = await self._grants.to(caller.tenant_id, request.user_id, scope)
             return await call(request, Readers(scope, granted).principal(caller, kind))

@@ -29,6 +29,7 @@ from services.common.auth import Principal
 from services.gateway.maintenance.client import MaintenanceClient
 from services.gateway.upstream_client import MetadataSource, TierClient
 from services.gateway.upstream_procedures import ProcedureClient
+from services.gateway.upstream_supersessions import SupersessionClient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,6 +382,7 @@ class Upstream:
     facts: FactClient
     profile: ProfileClient
     procedures: ProcedureClient
+    supersessions: SupersessionClient
     notes: NoteClient
     maintenance: Mapping[str, MaintenanceClient]  # of the tiers that run jobs, by the names that these begin with
 
@@ -394,6 +396,7 @@ class Upstream:
             facts=FactClient(channels.semantic, metadata),
             profile=ProfileClient(channels.semantic, metadata),
             procedures=ProcedureClient(channels.semantic, metadata),
+            supersessions=SupersessionClient(channels.semantic, metadata),
             notes=NoteClient(channels.agentic, metadata),
             maintenance={name: MaintenanceClient(getattr(channels, name), metadata, name) for name in with_jobs},
         )

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from services.common.errors import InvalidArgument, Reason
+from services.common.scope import GLOBAL_SCOPE, GrantedReader, Reader, Scope, ScopeLevel
 from services.common.turn_traits import Trait
 from services.common.turns import Attachment, MessageRole
-from services.episodic.model import EpisodeStatus, Owner, TenantId, UserId, neighbour_keys
+from services.episodic.model import Episode, EpisodeStatus, Owner, TenantId, UserId, neighbour_keys
 from services.episodic.store import AccessCount, EpisodeCursor, EpisodeFilter, EpisodeStore, EpisodeUse
 from tests.contract.episode_background import NOW, EpisodeBackgroundContract, activate, insert
 from tests.contract.episode_removal import EpisodeRemovalContract
@@ -156,6 +157,29 @@ class EpisodeStoreContract(EpisodeBackgroundContract, EpisodeTokensContract, Epi
         assert await listed(EpisodeFilter(status=EpisodeStatus.ACTIVE)) == [2, 1]
         assert await listed(EpisodeFilter(conversation_id="s1", status=EpisodeStatus.ACTIVE)) == [1]
         assert await listed(EpisodeFilter(conversation_id="s")) == []
+
+    async def test_spec_5_3_lists_hold_what_a_reader_sees_and_pages_are_full(self, store: EpisodeStore) -> None:
+        project = Scope(ScopeLevel.PROJECT, "p1")
+        agent = Scope(ScopeLevel.PROJECT, "p1", context_id="agent")
+        places = (GLOBAL_SCOPE, project, Scope(ScopeLevel.PROJECT, "p2"), agent)
+        await insert(store, *(new_episode(n, time=later(hours=n), scope_key=places[n % 4].key) for n in range(12)))
+
+        async def listed(reader: Reader | None, conversation_id: str | None = None) -> list[int]:
+            paged: list[Episode] = []
+            after = None
+            query = EpisodeFilter(conversation_id=conversation_id, reader=reader)
+            while page := await store.list_episodes(OWNER, query, limit=2, after=after):
+                paged += page
+                after = EpisodeCursor(page[-1].content.time, page[-1].content.episode_id)
+                assert len(page) == 2 or len(paged) % 2
+            return numbers(paged)
+
+        for conversation_id in (None, "s1"):
+            assert await listed(None, conversation_id) == list(range(11, -1, -1))
+            assert await listed(GLOBAL_SCOPE, conversation_id) == [8, 4, 0]
+            assert await listed(project, conversation_id) == [9, 8, 5, 4, 1, 0]
+            assert await listed(agent, conversation_id) == [11, 7, 3]
+            assert await listed(GrantedReader(GLOBAL_SCOPE, (agent,)), conversation_id) == [11, 8, 7, 4, 3, 0]
 
     async def test_columns_describe_the_episodes(self, store: EpisodeStore) -> None:
         episode = new_episode(4, speaker="Ann", query="Where did I put my keys?", importance=0.5)

@@ -38,6 +38,8 @@ ANN_ELSEWHERE = Owner(TenantId("globex"), UserId("ann"))
 EMBEDDER = HashingEmbedder()
 MODEL = EMBEDDER.fingerprint
 PROJECT = Scope(ScopeLevel.PROJECT, "p1")
+OTHER_PROJECT = Scope(ScopeLevel.PROJECT, "p2")
+AGENT = Scope(ScopeLevel.PROJECT, "p1", context_id="agent")
 
 _numbers = itertools.count(1)
 

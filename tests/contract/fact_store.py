@@ -43,6 +43,7 @@ from tests.contract.fact_samples import (
     unit_vectors,
     vector,
 )
+from tests.contract.fact_scopes import FactScopesContract
 
 OTHER_PROJECT = Scope(ScopeLevel.PROJECT, "p2")
 
@@ -66,7 +67,7 @@ async def search(
 MakeStore: TypeAlias = Callable[[EvidenceSettings], FactStore]
 
 
-class FactStoreContract:
+class FactStoreContract(FactScopesContract):
     """Subclass it with a fixture `make_store` that makes `FactStore`s of given settings on one fresh database."""
 
     @pytest.fixture

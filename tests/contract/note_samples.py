@@ -29,6 +29,8 @@ ANN = Owner(TenantId("acme"), UserId("ann"))
 BOB = Owner(TenantId("acme"), UserId("bob"))
 OTHER_TENANTS_ANN = Owner(TenantId("globex"), UserId("ann"))
 PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
+OTHER_PROJECT = Scope(ScopeLevel.PROJECT, "p2")
+AGENT = Scope(ScopeLevel.PROJECT, "p1", context_id="agent")
 
 
 def note_id(number: int) -> NoteId:

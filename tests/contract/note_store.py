@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from services.agentic import linking
-from services.agentic.model import GenerationResult, LinkKey, LinkOrigin, LinkType, NoteId, NoteKind, NoteStatus
+from services.agentic.model import GenerationResult, LinkKey, LinkOrigin, LinkType, Note, NoteId, NoteKind, NoteStatus
 from services.agentic.store import (
     LinkPosition,
     NoteFilter,
@@ -22,12 +22,15 @@ from services.agentic.store import (
 )
 from services.common.errors import NotFound
 from services.common.owners import Owner
+from services.common.scope import GLOBAL_SCOPE, GrantedReader, Reader
 from services.common.turns import Attachment
 from tests.contract.note_samples import (
+    AGENT,
     ANN,
     BOB,
     MODEL,
     NOW,
+    OTHER_PROJECT,
     OTHER_TENANTS_ANN,
     PROJECT,
     add,
@@ -265,6 +268,40 @@ class NoteStoreContract:
             assert await store.list_links(ANN, note_id(4), link_type=link_type, after=after, limit=1) == []
         with pytest.raises(NotFound):
             await store.list_links(BOB, note_id(4), link_type=None, after=None, limit=9)
+
+    async def test_spec_5_3_lists_hold_what_a_reader_sees_and_pages_are_full(self, store: NoteStore) -> None:
+        places = (GLOBAL_SCOPE, PROJECT, OTHER_PROJECT, AGENT)
+        notes = {float(n): make_note(n, scope=places[n % 4], minutes=n) for n in range(1, 13)}
+        await add(store, notes)
+        await connect(store, *(make_link(4, n, 0.05 * n) for n in range(5, 13)))
+
+        async def listed(reader: Reader | None) -> list[int]:
+            paged: list[Note] = []
+            after = None
+            while page := await store.list_notes(ANN, NoteFilter(reader=reader), after=after, limit=2):
+                paged += page
+                after = NotePosition(page[-1].create_time, page[-1].note_id)
+                assert len(page) == 2 or len(paged) % 2
+            return [int(note.content.split()[-1]) for note in paged]
+
+        async def linked(reader: Reader | None) -> list[float]:
+            links = await store.list_links(ANN, note_id(4), link_type=None, after=None, limit=3, reader=reader)
+            assert tuple(links) == (await store.get(ANN, note_id(4), links_max=3, reader=reader)).links
+            return [round(link.strength / 0.05) for link in links]
+
+        assert await listed(None) == list(range(12, 0, -1))
+        assert await listed(GLOBAL_SCOPE) == [12, 8, 4]
+        assert await listed(PROJECT) == [12, 9, 8, 5, 4, 1]
+        assert await listed(AGENT) == [11, 7, 3]
+        granted = GrantedReader(GLOBAL_SCOPE, (AGENT,))
+        assert await listed(granted) == [12, 11, 8, 7, 4, 3]
+        assert await linked(None) == [12, 11, 10]
+        assert await linked(PROJECT) == [12, 9, 8]
+        assert await linked(granted) == [12, 11, 8]
+        with pytest.raises(NotFound):
+            await store.get(ANN, note_id(4), links_max=1, reader=AGENT)
+        with pytest.raises(NotFound):
+            await store.list_links(ANN, note_id(4), link_type=None, after=None, limit=1, reader=AGENT)
 
     async def test_strongest_links_first_up_to_the_limit(self, store: NoteStore) -> None:
         await add(store, {float(i): make_note(i) for i in range(1, 5)})

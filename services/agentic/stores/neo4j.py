@@ -46,6 +46,7 @@ from services.common.errors import NotFound
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.scope import Reader, keys_seen
 
 GRAPH_MIGRATIONS_FOLDER: Final = Path(__file__).parent / "graph_migrations"
 COMPONENT: Final = "agentic"
@@ -100,9 +101,9 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
             for r in records
         }
 
-    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
+    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int, reader: Reader | None = None) -> WrittenNote:
         """A note with its strongest links."""
-        return await self._get(owner, note_id, links_max=links_max)
+        return await self._get(owner, note_id, links_max=links_max, reader=reader)
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """One query, by an index."""
@@ -124,15 +125,23 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
             tags=[which.tag, cipher.seal_name("tags", which.tag)] if which.tag else None,
             start_time=None if which.start_time is None else whole_microseconds(which.start_time),
             end_time=None if which.end_time is None else whole_microseconds(which.end_time),
+            scope_keys=keys_seen(which.reader),
             limit=limit,
         )
         return await notes_from_values(record["notes"], cipher)
 
     async def list_links(
-        self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
+        self,
+        owner: Owner,
+        note_id: NoteId,
+        *,
+        link_type: LinkType | None,
+        after: LinkPosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> list[Link]:
         """A page of a note's links, strongest first."""
-        written = await self._get(owner, note_id, links_max=limit, link_type=link_type, after=after)
+        written = await self._get(owner, note_id, links_max=limit, reader=reader, link_type=link_type, after=after)
         return list(written.links)
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
@@ -174,6 +183,7 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
         note_id: NoteId,
         *,
         links_max: int,
+        reader: Reader | None,
         link_type: LinkType | None = None,
         after: LinkPosition | None = None,
     ) -> WrittenNote:
@@ -182,6 +192,7 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
             owner,
             note_id=note_id,
             links_max=links_max,
+            scope_keys=keys_seen(reader),
             link_type=None if link_type is None else int(link_type),
             begin_strength=None if after is None else after.strength,
             begin_from="" if after is None else after.key.from_note_id,

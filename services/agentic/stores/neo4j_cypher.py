@@ -69,6 +69,7 @@ _LINKS_OF_NOTE: Final = f"""
 CALL (n) {{
     MATCH (n)-[l:LINKED]-(other:Note {{tenant_id: $tenant_id, user_id: $user_id}})
     WHERE n.status = 1 AND other.status = 1 AND ($link_type IS NULL OR l.type = $link_type)
+        AND ($scope_keys IS NULL OR other.scope_key IN $scope_keys)
     WITH l, startNode(l).note_id AS from_note_id, endNode(l).note_id AS to_note_id
     WHERE $begin_strength IS NULL OR l.strength < $begin_strength OR (l.strength = $begin_strength AND (
         from_note_id > $begin_from OR (from_note_id = $begin_from AND (
@@ -83,6 +84,7 @@ CALL (n) {{
 
 GET_NOTE: Final = f"""CYPHER 25
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: $note_id}})
+WHERE $scope_keys IS NULL OR n.scope_key IN $scope_keys
 {_LINKS_OF_NOTE}
 RETURN {NOTE_VALUES} AS note, links
 """
@@ -91,7 +93,7 @@ LIST_NOTES: Final = f"""CYPHER 25
 MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id}})
 WHERE n.list_key > $after AND n.status = $status AND ($kind IS NULL OR n.kind = $kind)
     AND ($tags IS NULL OR any(tag IN $tags WHERE tag IN n.tags)) AND ($start_time IS NULL OR n.time >= $start_time)
-    AND ($end_time IS NULL OR n.time < $end_time)
+    AND ($end_time IS NULL OR n.time < $end_time) AND ($scope_keys IS NULL OR n.scope_key IN $scope_keys)
 WITH n
 ORDER BY n.tenant_id, n.user_id, n.list_key
 LIMIT $limit

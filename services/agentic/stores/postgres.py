@@ -40,6 +40,7 @@ from services.common.postgres.cached_vectors import (
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool, Record, array_of_ids
 from services.common.postgres.users import users_statement
+from services.common.scope import Reader, Scope, is_seen, keys_seen
 
 _T = TypeVar("_T")
 
@@ -107,13 +108,11 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
             for r in rows
         }
 
-    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int) -> WrittenNote:
+    async def get(self, owner: Owner, note_id: NoteId, *, links_max: int, reader: Reader | None = None) -> WrittenNote:
         """A note with its strongest links."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            row = await connection.fetchrow(sql.GET_NOTE, owner.tenant_id, owner.user_id, uuid.UUID(note_id))
-            if row is None:
-                raise NotFound("note", note_id)
-            links = await _links(connection, owner, note_id, limit=links_max)
+            row = await _row(connection, owner, note_id, reader)
+            links = await _links(connection, owner, note_id, limit=links_max, reader=reader)
             cipher = await reading_cipher(self._keys, connection, owner)
         return WrittenNote(note_from_row(NOTES.open(cipher, row)), tuple(links))
 
@@ -127,7 +126,8 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
     ) -> list[Note]:
         """A page of notes, newest first, ties by id."""
         kind = None if which.kind is None else int(which.kind)
-        arguments: list[Any] = [int(which.status), kind, None, which.start_time, which.end_time, limit]
+        seen = keys_seen(which.reader)
+        arguments: list[Any] = [int(which.status), kind, None, which.start_time, which.end_time, limit, seen]
         statement = sql.LIST_NOTES
         if after is not None:
             statement = sql.LIST_NOTES_AFTER
@@ -141,14 +141,21 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
         return [note_from_row(row) for row in open_notes(cipher, rows)]
 
     async def list_links(
-        self, owner: Owner, note_id: NoteId, *, link_type: LinkType | None, after: LinkPosition | None, limit: int
+        self,
+        owner: Owner,
+        note_id: NoteId,
+        *,
+        link_type: LinkType | None,
+        after: LinkPosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> list[Link]:
         """A page of a note's links, strongest first."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            key = (owner.tenant_id, owner.user_id, uuid.UUID(note_id))
-            if await connection.fetchrow(sql.GET_NOTE, *key) is None:
-                raise NotFound("note", note_id)
-            return await _links(connection, owner, note_id, link_type=link_type, after=after, limit=limit)
+            await _row(connection, owner, note_id, reader)
+            return await _links(
+                connection, owner, note_id, link_type=link_type, after=after, limit=limit, reader=reader
+            )
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one statement.
@@ -220,6 +227,18 @@ def _links_matter(scores: Sequence[float], search: NoteSearch) -> bool:
     return len(scores) < search.limit or scores[0] * search.walk.damping >= scores[search.limit - 1]
 
 
+async def _row(connection: Connection, owner: Owner, note_id: NoteId, reader: Reader | None) -> Record:
+    """The row of a note.
+
+    Raises:
+        NotFound: There is none that the reader sees.
+    """
+    row = await connection.fetchrow(sql.GET_NOTE, owner.tenant_id, owner.user_id, uuid.UUID(note_id))
+    if row is None or not is_seen(Scope.from_key(row["scope_key"]), reader):
+        raise NotFound("note", note_id)
+    return row
+
+
 async def _links(
     connection: Connection,
     owner: Owner,
@@ -228,6 +247,7 @@ async def _links(
     link_type: LinkType | None = None,
     after: LinkPosition | None = None,
     limit: int,
+    reader: Reader | None,
 ) -> list[Link]:
     begin: tuple[object, ...] = (None, None, None, None)
     if after is not None:
@@ -241,5 +261,6 @@ async def _links(
         None if link_type is None else int(link_type),
         limit,
         *begin,
+        keys_seen(reader),
     )
     return [link_from_row(row) for row in rows]

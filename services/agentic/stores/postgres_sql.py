@@ -38,6 +38,7 @@ LIST_LINKS: Final = f"""
 SELECT * FROM (
     SELECT {LINK_COLUMNS} FROM agentic.link_ends
     WHERE tenant_id = $1 AND user_id = $2 AND note_id = $3 AND NOT is_hidden AND ($4::smallint IS NULL OR type = $4)
+        AND ($10::text[] IS NULL OR other_scope_key = ANY ($10))
 ) links
 WHERE $6::float8 IS NULL
     OR (-strength, from_note_id, to_note_id, type) > (-$6::float8, $7::uuid, $8::uuid, $9::smallint)
@@ -45,18 +46,19 @@ ORDER BY strength DESC, from_note_id, to_note_id, type
 LIMIT $5
 """  # noqa: S608 - no input in it
 
-#: $3 status, $4 kind, $5 forms of a tag, $6 and $7 bounds of the time, each or null; $8 number; after a note of time
-#: $9 with id $10, or null. Two statements, so that the planner reads a later page from its place in the index.
+#: $3 status, $4 kind, $5 forms of a tag, $6 and $7 bounds of the time, each or null; $8 number; $9 scopes, or null;
+#: after a note of time $10 with id $11, or null. Two statements, so that the planner reads a later page from its place
+#: in the index.
 LIST_NOTES: Final = f"""
 SELECT {NOTE_COLUMNS} FROM agentic.notes n
 WHERE tenant_id = $1 AND user_id = $2 AND status = $3 AND ($4::smallint IS NULL OR kind = $4)
     AND ($5::text[] IS NULL OR tags && $5) AND ($6::timestamptz IS NULL OR time >= $6)
-    AND ($7::timestamptz IS NULL OR time < $7)
+    AND ($7::timestamptz IS NULL OR time < $7) AND ($9::text[] IS NULL OR scope_key = ANY ($9))
 ORDER BY create_time DESC, note_id
 LIMIT $8
 """  # noqa: S608 - no input in it
 LIST_NOTES_AFTER: Final = LIST_NOTES.replace(
-    "ORDER BY", "AND create_time <= $9 AND (create_time < $9 OR note_id > $10)\nORDER BY"
+    "ORDER BY", "AND create_time <= $10 AND (create_time < $10 OR note_id > $11)\nORDER BY"
 )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Client, Cluster, ClusterEpisode, Episode
+from mneme_client import Client, Cluster, ClusterEpisode, Episode, Scope
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -18,20 +18,21 @@ def clusters(
     user: options.User,
     cluster_id: Annotated[str, typer.Argument(help="List the episodes of this cluster, the most typical first.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most this many.")] = 50,
+    project: options.ReaderProject = "",
     json: options.Json = False,
 ) -> None:
     """List clusters of a user's episodes, or the episodes of one."""
-    state = state_of(context)
+    state, scope = state_of(context), options.reader_scope(project)
     if cluster_id:
-        state.run(_episodes(state, user, cluster_id, limit=limit, json=json))
+        state.run(_episodes(state, user, cluster_id, scope, limit=limit, json=json))
     else:
-        state.run(_clusters(state, user, limit=limit, json=json))
+        state.run(_clusters(state, user, scope, limit=limit, json=json))
 
 
-async def _clusters(state: CliState, user: str, *, limit: int, json: bool) -> None:
+async def _clusters(state: CliState, user: str, scope: Scope | None, *, limit: int, json: bool) -> None:
     async with state.connect() as client:
         found: list[tuple[Cluster, str]] = []
-        async for cluster in client.list_clusters(user, page_size=min(limit, 200)):
+        async for cluster in client.list_clusters(user, scope=scope, page_size=min(limit, 200)):
             typical = "" if json else await _said(client, user, cluster.typical_episode_ids[0])
             found.append((cluster, typical))
             if len(found) == limit:
@@ -49,10 +50,12 @@ async def _clusters(state: CliState, user: str, *, limit: int, json: bool) -> No
         state.out.print(table)
 
 
-async def _episodes(state: CliState, user: str, cluster_id: str, *, limit: int, json: bool) -> None:
+async def _episodes(
+    state: CliState, user: str, cluster_id: str, scope: Scope | None, *, limit: int, json: bool
+) -> None:
     async with state.connect() as client:
         found: list[tuple[ClusterEpisode, str]] = []
-        async for episode in client.list_cluster_episodes(user, cluster_id, page_size=min(limit, 200)):
+        async for episode in client.list_cluster_episodes(user, cluster_id, scope=scope, page_size=min(limit, 200)):
             found.append((episode, "" if json else await _said(client, user, episode.episode_id)))
             if len(found) == limit:
                 break

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Supersession, SupersessionDecider, SupersessionDecision, SupersessionState
+from mneme_client import Scope, Supersession, SupersessionDecider, SupersessionDecision, SupersessionState
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -39,6 +39,7 @@ def conflicts(
         Stands | None, typer.Option("--stands", help="Which statement stands; doubtful: both, half as sure.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
+    project: options.ReaderProject = "",
     json: options.Json = False,
 ) -> None:
     """List statements of a user that contradict each other and wait for a decision, or decide."""
@@ -48,7 +49,7 @@ def conflicts(
     if stands is not None:
         state.run(_decide(state, user, conflict_id, _DECISIONS[stands]))
     else:
-        state.run(_list(state, user, everything=everything, json=json))
+        state.run(_list(state, user, options.reader_scope(project), everything=everything, json=json))
 
 
 async def _decide(state: CliState, user: str, conflict_id: str, decision: SupersessionDecision) -> None:
@@ -57,10 +58,10 @@ async def _decide(state: CliState, user: str, conflict_id: str, decision: Supers
     state.out.print(as_json(decided), markup=False, highlight=False, soft_wrap=True)
 
 
-async def _list(state: CliState, user: str, *, everything: bool, json: bool) -> None:
+async def _list(state: CliState, user: str, scope: Scope | None, *, everything: bool, json: bool) -> None:
     wanted = SupersessionState.UNSPECIFIED if everything else SupersessionState.PENDING
     async with state.connect() as client:
-        found = [one async for one in client.list_supersessions(user, state=wanted)]
+        found = [one async for one in client.list_supersessions(user, state=wanted, scope=scope)]
     if json:
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Client, Fact
+from mneme_client import Client, Fact, Scope
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -19,34 +19,41 @@ def facts(
     fact_id: Annotated[str, typer.Argument(help="Show this fact, with its evidence and versions, as JSON.")] = "",
     query: Annotated[str, typer.Option("--query", "-q", help="Only the facts nearest to this, best first.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many, with --query.")] = 10,
+    project: options.ReaderProject = "",
     json: options.Json = False,
 ) -> None:
     """List a user's facts, search them, or show one."""
     state = state_of(context)
-    state.run(_facts(state, user, fact_id=fact_id, query=query, limit=limit, json=json))
+    scope = options.reader_scope(project)
+    state.run(_facts(state, user, scope, fact_id=fact_id, query=query, limit=limit, json=json))
 
 
-async def _facts(state: CliState, user: str, *, fact_id: str, query: str, limit: int, json: bool) -> None:
+async def _facts(
+    state: CliState, user: str, scope: Scope | None, *, fact_id: str, query: str, limit: int, json: bool
+) -> None:
     async with state.connect() as client:
         if fact_id:
             state.out.print(
-                as_json(await client.get_fact(user, fact_id)), markup=False, highlight=False, soft_wrap=True
+                as_json(await client.get_fact(user, fact_id, scope=scope)),
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
             )
             return
-        found = await _found(state, client, user, query, limit)
+        found = await _found(state, client, user, scope, query, limit)
     if json:
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:
         state.out.print(_table(found) if found else "No facts.")
 
 
-async def _found(state: CliState, client: Client, user: str, query: str, limit: int) -> list[Fact]:
+async def _found(state: CliState, client: Client, user: str, scope: Scope | None, query: str, limit: int) -> list[Fact]:
     if query:
-        hits = await client.search_facts(user, query, limit=limit)
+        hits = await client.search_facts(user, query, scope=scope, limit=limit)
         if hits.degraded:
             state.err.print("Some facts of a former embedding model cannot be found until they are embedded anew.")
         return [hit.fact for hit in hits]
-    return [fact async for fact in client.list_facts(user)]
+    return [fact async for fact in client.list_facts(user, scope=scope)]
 
 
 def _table(found: list[Fact]) -> Table:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import MergeDecision, MergeGroup, MergeGroupState
+from mneme_client import MergeDecision, MergeGroup, MergeGroupState, Scope
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -22,6 +22,7 @@ def merges(
     fact: Annotated[list[str] | None, typer.Option("--fact", help="Only these facts of it; repeat the option.")] = None,
     survivor: Annotated[str, typer.Option("--survivor", help="The fact that survives, with --unite.")] = "",
     everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
+    project: options.ReaderProject = "",
     json: options.Json = False,
 ) -> None:
     """List groups of a user's facts that may say the same and wait for a decision, or decide."""
@@ -34,7 +35,7 @@ def merges(
         decision = MergeDecision.UNITE if unite else MergeDecision.KEEP_APART
         state.run(_decide(state, user, group_id, decision, fact or [], survivor))
     else:
-        state.run(_list(state, user, everything=everything, json=json))
+        state.run(_list(state, user, options.reader_scope(project), everything=everything, json=json))
 
 
 async def _decide(
@@ -47,10 +48,10 @@ async def _decide(
     state.out.print(as_json(decided), markup=False, highlight=False, soft_wrap=True)
 
 
-async def _list(state: CliState, user: str, *, everything: bool, json: bool) -> None:
+async def _list(state: CliState, user: str, scope: Scope | None, *, everything: bool, json: bool) -> None:
     wanted = MergeGroupState.UNSPECIFIED if everything else MergeGroupState.WAITING
     async with state.connect() as client:
-        found = [group async for group in client.list_merge_groups(user, state=wanted)]
+        found = [group async for group in client.list_merge_groups(user, state=wanted, scope=scope)]
     if json:
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:

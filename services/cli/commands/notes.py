@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Client, Note
+from mneme_client import Client, Note, Scope
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -21,34 +21,41 @@ def notes(
         str, typer.Option("--query", "-q", help="Only notes near this, or linked to those, best first.")
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many, with --query.")] = 10,
+    project: options.ReaderProject = "",
     json: options.Json = False,
 ) -> None:
     """List a user's notes, search them, or show one."""
     state = state_of(context)
-    state.run(_notes(state, user, note_id=note_id, query=query, limit=limit, json=json))
+    scope = options.reader_scope(project)
+    state.run(_notes(state, user, scope, note_id=note_id, query=query, limit=limit, json=json))
 
 
-async def _notes(state: CliState, user: str, *, note_id: str, query: str, limit: int, json: bool) -> None:
+async def _notes(
+    state: CliState, user: str, scope: Scope | None, *, note_id: str, query: str, limit: int, json: bool
+) -> None:
     async with state.connect() as client:
         if note_id:
             state.out.print(
-                as_json(await client.get_note(user, note_id)), markup=False, highlight=False, soft_wrap=True
+                as_json(await client.get_note(user, note_id, scope=scope)),
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
             )
             return
-        found = await _found(state, client, user, query, limit)
+        found = await _found(state, client, user, scope, query, limit)
     if json:
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:
         state.out.print(_table(found) if found else "No notes.")
 
 
-async def _found(state: CliState, client: Client, user: str, query: str, limit: int) -> list[Note]:
+async def _found(state: CliState, client: Client, user: str, scope: Scope | None, query: str, limit: int) -> list[Note]:
     if query:
-        hits = await client.search_notes(user, query, limit=limit)
+        hits = await client.search_notes(user, query, scope=scope, limit=limit)
         if hits.degraded:
             state.err.print("Some notes of a former embedding model cannot be found until they are embedded anew.")
         return [hit.note for hit in hits]
-    return [note async for note in client.list_notes(user)]
+    return [note async for note in client.list_notes(user, scope=scope)]
 
 
 def _table(found: list[Note]) -> Table:

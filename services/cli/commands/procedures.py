@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Procedure, ProcedureKind
+from mneme_client import Procedure, ProcedureKind, Scope
 from services.cli import options
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
@@ -41,10 +41,17 @@ _Confidence = Annotated[
 
 
 @procedures.command("list")
-def list_(context: typer.Context, user: options.User, kind: _KindOption = None, json: options.Json = False) -> None:
+def list_(
+    context: typer.Context,
+    user: options.User,
+    kind: _KindOption = None,
+    project: options.ReaderProject = "",
+    json: options.Json = False,
+) -> None:
     """List a user's procedures, newest first."""
     state = state_of(context)
-    state.run(_list(state, user, None if kind is None else ProcedureKind[kind.name], json=json))
+    wanted = None if kind is None else ProcedureKind[kind.name]
+    state.run(_list(state, user, wanted, options.reader_scope(project), json=json))
 
 
 @procedures.command()
@@ -90,9 +97,9 @@ def delete(context: typer.Context, user: options.User, procedure_id: _Id) -> Non
     state.run(_delete(state, user, procedure_id))
 
 
-async def _list(state: CliState, user: str, kind: ProcedureKind | None, *, json: bool) -> None:
+async def _list(state: CliState, user: str, kind: ProcedureKind | None, scope: Scope | None, *, json: bool) -> None:
     async with state.connect() as client:
-        found = [one async for one in client.list_procedures(user, kind=kind)]
+        found = [one async for one in client.list_procedures(user, kind=kind, scope=scope)]
     if json:
         _print_json(state, found)
     else:

@@ -9,6 +9,8 @@ from uuid import UUID
 from mneme.episodic.v1 import clusters_pb2 as pb
 from services.common.auth import Principal
 from services.common.paging import Cursor, PageTokens
+from services.common.reading import chosen_reader, reader_identity
+from services.common.scope import Reader
 from services.common.validation import Violations
 from services.episodic.clusters.config import ClusterSettings
 from services.episodic.clusters.model import ClusterId
@@ -23,6 +25,7 @@ class ListCommand:
     owner: Owner
     after: ClusterPosition | None
     page_size: int
+    reader: Reader | None  # only what it sees; None: every scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,7 @@ class MembersCommand:
     cluster_id: ClusterId
     after: MemberPosition | None
     page_size: int
+    reader: Reader | None  # only where it sees the cluster; None: every scope
 
 
 def list_command(
@@ -48,7 +52,12 @@ def list_command(
     after = None
     if cursor is not None:
         after = ClusterPosition(datetime.fromisoformat(str(cursor[0])), ClusterId(UUID(str(cursor[1]))))
-    return ListCommand(owner=_owner(request.user_id, caller), after=after, page_size=_size(request, settings))
+    return ListCommand(
+        owner=_owner(request.user_id, caller),
+        after=after,
+        page_size=_size(request, settings),
+        reader=chosen_reader(request),
+    )
 
 
 def members_command(
@@ -69,17 +78,18 @@ def members_command(
         cluster_id=ClusterId(UUID(request.cluster_id)),
         after=after,
         page_size=_size(request, settings),
+        reader=chosen_reader(request),
     )
 
 
 def list_identity(request: pb.ListClustersRequest) -> Cursor:
     """What must be the same for a page token to be good."""
-    return ("ListClusters", request.user_id)
+    return ("ListClusters", request.user_id, *reader_identity(request))
 
 
 def members_identity(request: pb.ListClusterEpisodesRequest) -> Cursor:
     """What must be the same for a page token to be good."""
-    return ("ListClusterEpisodes", request.user_id, str(UUID(request.cluster_id)))
+    return ("ListClusterEpisodes", request.user_id, str(UUID(request.cluster_id)), *reader_identity(request))
 
 
 def _check(request: pb.ListClustersRequest | pb.ListClusterEpisodesRequest, settings: ClusterSettings) -> None:

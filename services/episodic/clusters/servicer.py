@@ -37,7 +37,7 @@ class ClusterServicer(clusters_pb2_grpc.ClusterServiceServicer):
         caller = current_principal()
         command = commands.list_command(request, caller, settings=self._settings, tokens=self._tokens)
         page, has_more = await self._clusters.list_clusters(
-            command.owner, after=command.after, page_size=command.page_size
+            command.owner, after=command.after, page_size=command.page_size, reader=command.reader
         )
         cursor = (page[-1].create_time.isoformat(), str(page[-1].cluster_id)) if has_more else None
         token = self._tokens.next_token(cursor, tenant_id=caller.tenant_id, query=commands.list_identity(request))
@@ -51,7 +51,7 @@ class ClusterServicer(clusters_pb2_grpc.ClusterServiceServicer):
         caller = current_principal()
         command = commands.members_command(request, caller, settings=self._settings, tokens=self._tokens)
         page, has_more = await self._clusters.list_members(
-            command.owner, command.cluster_id, after=command.after, page_size=command.page_size
+            command.owner, command.cluster_id, after=command.after, page_size=command.page_size, reader=command.reader
         )
         cursor = (page[-1].membership, str(page[-1].episode_id)) if has_more else None
         token = self._tokens.next_token(cursor, tenant_id=caller.tenant_id, query=commands.members_identity(request))

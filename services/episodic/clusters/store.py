@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from services.common.scope import Reader
 from services.episodic.clusters.model import Cluster, ClusterId, Extent, Member, Placed, Update
 from services.episodic.model import EpisodeId, Owner
 
@@ -39,14 +40,25 @@ class ClusterOwner:
 class ClusterStore(Protocol):
     """Clusters of active episodes. One that is archived or deleted is in none from that call on."""
 
-    async def list_clusters(self, owner: Owner, *, after: ClusterPosition | None, limit: int) -> Sequence[Cluster]:
-        """Clusters with active episodes, newest first, ties by id."""
+    async def list_clusters(
+        self, owner: Owner, *, after: ClusterPosition | None, limit: int, reader: Reader | None = None
+    ) -> Sequence[Cluster]:
+        """Clusters with active episodes, newest first, ties by id; those that the reader sees, where one is given."""
         ...
 
     async def list_members(
-        self, owner: Owner, cluster_id: ClusterId, *, after: MemberPosition | None, limit: int
+        self,
+        owner: Owner,
+        cluster_id: ClusterId,
+        *,
+        after: MemberPosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> Sequence[Member]:
-        """The active episodes of a cluster, the most typical first, ties by id; none where there is no such cluster."""
+        """The active episodes of a cluster, the most typical first, ties by id.
+
+        None where there is no such cluster, or where the reader does not see it.
+        """
         ...
 
     async def owners(self, *, after: Owner | None, limit: int) -> Sequence[ClusterOwner]:

@@ -16,6 +16,7 @@ from services.common.maintenance.fence import fenced_transaction
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
+from services.common.scope import keys_seen
 from services.episodic.model import (
     POSITION_MAX,
     Episode,
@@ -145,6 +146,7 @@ class PostgresEpisodeStore(PostgresRetentionStore):
                 None if after is None else after.episode_id,
                 query.start_time,
                 query.end_time,
+                keys_seen(query.reader),
                 *(() if first is None else (rows.key_bytes(first), rows.key_bytes(first + POSITION_MAX))),
             )
             opened = await opened_rows(self._keys, self._pool, rows.EPISODES, found)

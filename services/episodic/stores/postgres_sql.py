@@ -80,13 +80,14 @@ _PAGE: Final = """
     AND e.time <= coalesce($5::timestamptz, 'infinity')
     AND ($5::timestamptz IS NULL OR (e.time, e.episode_id) < ($5, $6::uuid))
     AND e.time >= coalesce($7::timestamptz, '-infinity') AND e.time < coalesce($8::timestamptz, 'infinity')
+    AND ($9::text[] IS NULL OR e.scope_key = ANY($9))
 """
 _PAGE_ORDER: Final = "ORDER BY e.time DESC, e.episode_id DESC LIMIT $3"
 
 LIST: Final = _read(_EPISODE_FIELDS, _PAGE, _PAGE_ORDER)
 
 LIST_CONVERSATION: Final = _read(
-    _EPISODE_FIELDS, f"e.episode_key BETWEEN $9::bytea AND $10::bytea AND {_PAGE}", _PAGE_ORDER
+    _EPISODE_FIELDS, f"e.episode_key BETWEEN $10::bytea AND $11::bytea AND {_PAGE}", _PAGE_ORDER
 )
 
 _VISIBLE: Final = "e.status = 2 AND e.scope_key = ANY($3::text[])"

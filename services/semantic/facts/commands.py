@@ -17,7 +17,7 @@ from services.common.model_comparison import ComparedQuestion
 from services.common.model_comparison_rpc import compared_questions
 from services.common.owners import InteractionId, Owner
 from services.common.paging import Cursor, PageTokens
-from services.common.reading import reader_from_proto
+from services.common.reading import chosen_reader, reader_from_proto
 from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
@@ -192,6 +192,7 @@ def list_facts_command(
             frozenset(map(FactStatus, request.statuses)) or ACTIVE,
             request.subject,
             request.predicate,
+            reader=chosen_reader(request),
         ),
         page_size=page_size,
         after=FactPosition(datetime.fromisoformat(str(cursor[0])), FactId(str(cursor[1]))) if cursor else None,

@@ -9,6 +9,7 @@ from mneme.semantic.v1 import facts_pb2 as pb
 from services.common.auth import Principal, Role
 from services.common.idempotency.requests import idempotency_key
 from services.common.paging import Cursor, PageTokens
+from services.common.reading import chosen_reader
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits
@@ -43,6 +44,7 @@ def list_command(
         page_size=page_size,
         after=MergePosition(datetime.fromisoformat(str(cursor[0])), MergeGroupId(str(cursor[1]))) if cursor else None,
         include_low_confidence=caller.may(Role.ADMIN),
+        reader=chosen_reader(request),
     )
 
 

@@ -11,6 +11,7 @@ from services.common.errors import Conflict, FailedPrecondition, FieldViolation,
 from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
 from services.common.owners import Owner
+from services.common.scope import Reader
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.merge_groups import (
@@ -38,6 +39,7 @@ class ListMergeGroups:
     page_size: int
     after: MergePosition | None
     include_low_confidence: bool = False
+    reader: Reader | None = None  # only groups of which it sees every fact; None: every scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,9 @@ class FactMerging:
         least = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
         after, size = command.after, command.page_size
         while True:
-            found = await self._store.merge_groups(command.owner, state=command.state, after=after, limit=size + 1)
+            found = await self._store.merge_groups(
+                command.owner, state=command.state, after=after, limit=size + 1, reader=command.reader
+            )
             page, has_more = found[:size], len(found) > size
             shown = await self._shown(command.owner, page)
             groups = tuple(one for one in shown if all(fact.confidence >= least for fact in one.facts))

@@ -14,7 +14,7 @@ from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.ids import IdSource
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
-from services.common.scope import Scope
+from services.common.scope import Reader, Scope, is_seen
 from services.common.tier_embedder import TierEmbedder, unit_vector
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import CreateFact, FactPage, ListFacts, SearchFacts, UpdateFact
@@ -137,14 +137,17 @@ class FactService:
 
         return await self._once(command.owner, command.key, now, enter)
 
-    async def get(self, owner: Owner, fact_id: FactId, *, include_low_confidence: bool = False) -> Fact:
+    async def get(
+        self, owner: Owner, fact_id: FactId, *, reader: Reader | None = None, include_low_confidence: bool = False
+    ) -> Fact:
         """A fact with its versions.
 
         Raises:
-            NotFound: The owner has no such fact, or too little confidence in it is left.
+            NotFound: The owner has no such fact, its reader does not see it, or too little confidence in it is left.
         """
         [fact] = await self._ends.of(owner, [await self._store.get(owner, fact_id)])
-        if not include_low_confidence and not self._is_believed(fact):
+        is_shown = include_low_confidence or self._is_believed(fact)
+        if not is_shown or not is_seen(fact.scope, reader):
             raise NotFound("fact", fact_id)
         return fact
 

@@ -13,6 +13,7 @@ from mneme.semantic.v1 import facts_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.model_change import FormerVectors
 from services.common.paging import PageTokens
+from services.common.reading import chosen_reader
 from services.semantic.config import SemanticSettings
 from services.semantic.facts import commands, convert, merge_commands, merge_convert
 from services.semantic.facts.commands import VectorForm
@@ -72,9 +73,9 @@ class FactServicer(facts_pb2_grpc.FactServiceServicer):
 
     async def GetFact(self, request: pb.GetFactRequest, _context: Context) -> pb.GetFactResponse:
         """See facts.proto."""
-        caller = current_principal()
+        caller, reader = current_principal(), chosen_reader(request)
         owner, fact_id = commands.fact_key(request, caller, limits=self._limits)
-        fact = await self._facts.get(owner, fact_id, include_low_confidence=caller.may(Role.ADMIN))
+        fact = await self._facts.get(owner, fact_id, reader=reader, include_low_confidence=caller.may(Role.ADMIN))
         return pb.GetFactResponse(fact=convert.fact_to_proto(fact))
 
     async def ListFacts(self, request: pb.ListFactsRequest, _context: Context) -> pb.ListFactsResponse:

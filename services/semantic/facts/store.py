@@ -40,6 +40,7 @@ class FactFilter:
     subject: str = ""  # whatever its case; empty: all
     predicate: str = ""  # whatever its case; empty: all
     confidence_min: float = 0.0
+    reader: Reader | None = None  # only what it sees; None: every scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +198,15 @@ class FactStore(Protocol):
         ...
 
     async def merge_groups(
-        self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+        self,
+        owner: Owner,
+        *,
+        state: MergeState | None,
+        after: MergePosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> list[MergeGroup]:
-        """Groups of similar facts, newest first, ties by id."""
+        """Groups of similar facts, newest first, ties by id; only those of which the reader sees every fact."""
         ...
 
     async def archive(self, owner: Owner, fact_ids: Sequence[FactId]) -> int:

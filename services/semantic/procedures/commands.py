@@ -15,7 +15,8 @@ from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import idempotency_key
 from services.common.owners import InteractionId, Owner
 from services.common.paging import Cursor, PageTokens
-from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.reading import chosen_reader, reader_identity
+from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits, ProcedureSettings
@@ -44,6 +45,7 @@ class ListProcedures:
     kind: ProcedureKind | None
     page_size: int
     after: ProcedurePosition | None
+    reader: Reader | None  # only what it sees; None: every scope
 
 
 def create_command(
@@ -148,7 +150,7 @@ def procedure_key(request: pb.GetProcedureRequest, caller: Principal, *, limits:
 
 def list_query(request: pb.ListProceduresRequest) -> Cursor:
     """What must be the same for the next page."""
-    return ("ListProcedures", request.user_id, int(request.kind))
+    return ("ListProcedures", request.user_id, int(request.kind), *reader_identity(request))
 
 
 def list_command(
@@ -170,7 +172,7 @@ def list_command(
     if cursor is not None:
         after = ProcedurePosition(datetime.fromisoformat(str(cursor[0])), str(cursor[1]))
     kind = ProcedureKind(request.kind) if request.kind else None
-    return ListProcedures(owner_of(request.user_id, caller), kind, page_size, after)
+    return ListProcedures(owner_of(request.user_id, caller), kind, page_size, after, chosen_reader(request))
 
 
 def judged_recall(

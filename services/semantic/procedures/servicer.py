@@ -11,6 +11,7 @@ from mneme.semantic.v1 import procedures_pb2 as pb
 from mneme.semantic.v1 import procedures_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.paging import PageTokens
+from services.common.reading import chosen_reader
 from services.semantic.config import SemanticSettings
 from services.semantic.procedures import commands, convert
 from services.semantic.procedures.service import ProcedureService
@@ -50,7 +51,7 @@ class ProcedureServicer(procedures_pb2_grpc.ProcedureServiceServicer):
     async def GetProcedure(self, request: pb.GetProcedureRequest, _context: Context) -> pb.GetProcedureResponse:
         """See procedures.proto."""
         owner, procedure_id = commands.procedure_key(request, current_principal(), limits=self._limits)
-        found = await self._procedures.get(owner, procedure_id)
+        found = await self._procedures.get(owner, procedure_id, chosen_reader(request))
         return pb.GetProcedureResponse(procedure=convert.procedure_to_proto(found, request.user_id))
 
     async def ListProcedures(self, request: pb.ListProceduresRequest, _context: Context) -> pb.ListProceduresResponse:
@@ -58,7 +59,7 @@ class ProcedureServicer(procedures_pb2_grpc.ProcedureServiceServicer):
         caller = current_principal()
         command = commands.list_command(request, caller, limits=self._limits, tokens=self._tokens)
         page, position = await self._procedures.list_page(
-            command.owner, kind=command.kind, after=command.after, page_size=command.page_size
+            command.owner, kind=command.kind, after=command.after, page_size=command.page_size, reader=command.reader
         )
         return convert.list_response(page, position, request, caller, tokens=self._tokens)
 

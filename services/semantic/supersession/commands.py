@@ -57,6 +57,8 @@ def list_command(
         v.enum("state", request.state, State)
     if request.page_size < 0:
         v.add("page_size", "must not be negative")
+    if request.HasField("reader_scope"):
+        v.add("reader_scope", "is the gateway's, which asks for the turns of pairs: their places are not known here")
     v.raise_if_any()
     cursor = tokens.decode(request.page_token, tenant_id=caller.tenant_id, query=list_query(request))
     after = None

@@ -17,6 +17,7 @@ from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
+from services.common.scope import GLOBAL_SCOPE, GrantedReader, Reader, Scope, ScopeLevel
 from services.episodic.clusters.config import ClusterSettings
 from services.episodic.clusters.job import ClusterEpisodes
 from services.episodic.clusters.model import Cluster, ClusterId, Update
@@ -219,3 +220,39 @@ async def test_spec_2_9_episodes_that_the_index_lacks_are_looked_at_when_it_has_
     await world.run()
     assert await world.numbers() == [[1, 3, 5, 7, 9], [2, 4, 6, 8]]
     assert (await world.clusters.extent(OWNER)).new == 1
+
+
+async def test_spec_5_3_clusters_are_those_that_a_reader_sees(world: World) -> None:
+    places = (GLOBAL_SCOPE, Scope(ScopeLevel.PROJECT, "p1"), Scope(ScopeLevel.PROJECT, "p2"))
+    await world.remember(*(about(n, n // 3 % 2, scope_key=places[n % 3].key) for n in range(30)))
+    await world.run()
+    whole = await world.listed()
+    assert sorted(cluster.scope_key for cluster in whole) == sorted(place.key for place in (*places, *places))
+
+    async def listed(reader: Reader | None) -> list[Cluster]:
+        found: list[Cluster] = []
+        after = None
+        while page := await world.clusters.list_clusters(OWNER, after=after, limit=1, reader=reader):
+            found += page
+            after = ClusterPosition(page[-1].create_time, page[-1].cluster_id)
+        return found
+
+    assert await listed(None) == whole
+    service = ClusterService(world.clusters)
+    for reader, seen in (
+        (GLOBAL_SCOPE, places[:1]),
+        (places[1], places[:2]),
+        (GrantedReader(places[1], (places[2],)), places),
+        (Scope(context_id="agent"), ()),
+    ):
+        keys = {place.key for place in seen}
+        assert await listed(reader) == [cluster for cluster in whole if cluster.scope_key in keys]
+        for cluster in whole:
+            if cluster.scope_key in keys:
+                members, _ = await service.list_members(
+                    OWNER, cluster.cluster_id, after=None, page_size=9, reader=reader
+                )
+                assert len(members) == cluster.episode_count
+            else:
+                with pytest.raises(NotFound):
+                    await service.list_members(OWNER, cluster.cluster_id, after=None, page_size=9, reader=reader)

@@ -137,7 +137,8 @@ class FakeTiers:
     )
 
     def upstream(self) -> Upstream:
-        clients: Any = (self.session, self.episodic, self.facts, self.profile, FakeClient(), self.notes, {})
+        others = (FakeClient(), FakeClient())  # of procedures and supersessions
+        clients: Any = (self.session, self.episodic, self.facts, self.profile, *others, self.notes, {})
         return Upstream(*clients)
 
 

@@ -74,9 +74,17 @@ class NoteOperations(Operations):
             Call(f"{_SERVICE}/CreateNote", request, notes_pb2.CreateNoteResponse, read), timeout_seconds
         )
 
-    async def get_note(self, user_id: str, note_id: str, *, timeout_seconds: float | None = None) -> r.LinkedNote:
-        """A note, archived or not, with its 100 strongest links."""
-        request, read = notes_pb2.GetNoteRequest(user_id=user_id, note_id=note_id), from_wire_resources.linked_note
+    async def get_note(
+        self, user_id: str, note_id: str, *, scope: Scope | None = None, timeout_seconds: float | None = None
+    ) -> r.LinkedNote:
+        """A note, archived or not, with its 100 strongest links.
+
+        With `scope`, that of a reader, only what it sees; None means every scope.
+        """
+        request, read = (
+            notes_pb2.GetNoteRequest(user_id=user_id, note_id=note_id, reader_scope=to_wire.scope(scope)),
+            from_wire_resources.linked_note,
+        )
         return await self._call(Call(f"{_SERVICE}/GetNote", request, notes_pb2.GetNoteResponse, read), timeout_seconds)
 
     def list_notes(
@@ -89,6 +97,7 @@ class NoteOperations(Operations):
         start_time: datetime | None = None,
         end_time: datetime | None = None,
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[r.Note]:
         """A user's notes, newest first; pages are fetched as they are needed.
@@ -101,6 +110,7 @@ class NoteOperations(Operations):
             start_time: Only notes whose `time` is this or later.
             end_time: Only notes whose `time` is earlier.
             page_size: Notes in a page, at most 200.
+            scope: The reader's: only what it sees. None means every scope.
             timeout_seconds: Deadline of the call for each page.
         """
         request = notes_pb2.ListNotesRequest(
@@ -111,6 +121,7 @@ class NoteOperations(Operations):
             start_time=to_wire.optional_timestamp(start_time),
             end_time=to_wire.optional_timestamp(end_time),
             page_size=page_size,
+            reader_scope=to_wire.scope(scope),
         )
         read = read_page("notes", from_wire_resources.note)
         return self._pages(Call(f"{_SERVICE}/ListNotes", request, notes_pb2.ListNotesResponse, read), timeout_seconds)

@@ -64,10 +64,15 @@ class ProcedureOperations(Operations):
         return await self._call(Call(f"{_SERVICE}/CreateProcedure", request, response, read), timeout_seconds)
 
     async def get_procedure(
-        self, user_id: str, procedure_id: str, *, timeout_seconds: float | None = None
+        self, user_id: str, procedure_id: str, *, scope: Scope | None = None, timeout_seconds: float | None = None
     ) -> Procedure:
-        """One procedure. Fails with NOT_FOUND."""
-        request = procedures_pb2.GetProcedureRequest(user_id=user_id, procedure_id=procedure_id)
+        """One procedure. Fails with NOT_FOUND.
+
+        With `scope`, that of a reader, only what it sees; None means every scope.
+        """
+        request = procedures_pb2.GetProcedureRequest(
+            user_id=user_id, procedure_id=procedure_id, reader_scope=to_wire.scope(scope)
+        )
         read = read_one("procedure", from_wire.procedure)
         response = procedures_pb2.GetProcedureResponse
         return await self._call(Call(f"{_SERVICE}/GetProcedure", request, response, read), timeout_seconds)
@@ -78,6 +83,7 @@ class ProcedureOperations(Operations):
         *,
         kind: ProcedureKind | None = None,
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[Procedure]:
         """A user's procedures, newest first; pages are fetched as they are needed.
@@ -86,10 +92,14 @@ class ProcedureOperations(Operations):
             user_id: Whose.
             kind: Only this kind; None means all.
             page_size: How many each call fetches.
+            scope: The reader's: only what it sees. None means every scope.
             timeout_seconds: Deadline of each call.
         """
         request = procedures_pb2.ListProceduresRequest(
-            user_id=user_id, kind=to_wire.optional_enum_number(kind), page_size=page_size
+            user_id=user_id,
+            kind=to_wire.optional_enum_number(kind),
+            page_size=page_size,
+            reader_scope=to_wire.scope(scope),
         )
         read = read_page("procedures", from_wire.procedure)
         response = procedures_pb2.ListProceduresResponse

@@ -14,6 +14,7 @@ from mneme_client.enums_decisions import (
     SupersessionState,
 )
 from mneme_client.results_supersessions import Supersession
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.semantic.v1.SupersessionService"
 
@@ -27,6 +28,7 @@ class SupersessionOperations(Operations):
         *,
         state: SupersessionState = SupersessionState.UNSPECIFIED,
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[Supersession]:
         """A user's supersessions, newest first; pages are fetched as they are needed.
@@ -35,10 +37,11 @@ class SupersessionOperations(Operations):
             user_id: Whose.
             state: Only those in this state; `SupersessionState.PENDING` are those that wait for a decision.
             page_size: How many each call fetches.
+            scope: The reader's: only pairs of which it sees both turns. None means every scope.
             timeout_seconds: Deadline of each call.
         """
         request = supersessions_pb2.ListSupersessionsRequest(
-            user_id=user_id, state=to_wire.enum_number(state), page_size=page_size
+            user_id=user_id, state=to_wire.enum_number(state), page_size=page_size, reader_scope=to_wire.scope(scope)
         )
         read = read_page("supersessions", from_wire.supersession)
         response = supersessions_pb2.ListSupersessionsResponse

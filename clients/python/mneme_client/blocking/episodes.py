@@ -20,9 +20,16 @@ _SERVICE = "/mneme.episodic.v1.EpisodicService"
 class EpisodeOperations(Operations):
     """Reads, searches, archives and restores episodes."""
 
-    def get_episode(self, user_id: str, episode_id: str, *, timeout_seconds: float | None = None) -> r.Episode:
-        """An episode, whatever its status."""
-        request = episodic_pb2.GetEpisodeRequest(user_id=user_id, episode_id=episode_id)
+    def get_episode(
+        self, user_id: str, episode_id: str, *, scope: Scope | None = None, timeout_seconds: float | None = None
+    ) -> r.Episode:
+        """An episode, whatever its status.
+
+        With `scope`, that of a reader, only what it sees; None means every scope.
+        """
+        request = episodic_pb2.GetEpisodeRequest(
+            user_id=user_id, episode_id=episode_id, reader_scope=to_wire.scope(scope)
+        )
         read = read_one("episode", from_wire_resources.episode)
         return self._call(
             Call(f"{_SERVICE}/GetEpisode", request, episodic_pb2.GetEpisodeResponse, read), timeout_seconds
@@ -37,6 +44,7 @@ class EpisodeOperations(Operations):
         start_time: datetime | None = None,
         end_time: datetime | None = None,
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> Iterator[r.Episode]:
         """A user's episodes, newest first; pages are fetched as they are needed.
@@ -48,6 +56,7 @@ class EpisodeOperations(Operations):
             start_time: Only what happened then or later.
             end_time: Only what happened before.
             page_size: Episodes in a page, at most 200.
+            scope: The reader's: only what it sees. None means every scope.
             timeout_seconds: Deadline of the call for each page.
         """
         request = episodic_pb2.ListEpisodesRequest(
@@ -57,6 +66,7 @@ class EpisodeOperations(Operations):
             start_time=to_wire.optional_timestamp(start_time),
             end_time=to_wire.optional_timestamp(end_time),
             page_size=page_size,
+            reader_scope=to_wire.scope(scope),
         )
         read = read_page("episodes", from_wire_resources.episode)
         call = Call(f"{_SERVICE}/ListEpisodes", request, episodic_pb2.ListEpisodesResponse, read)

@@ -75,9 +75,14 @@ class FactOperations(Operations):
         read = read_one("fact", from_wire_resources.fact)
         return self._call(Call(f"{_SERVICE}/CreateFact", request, facts_pb2.CreateFactResponse, read), timeout_seconds)
 
-    def get_fact(self, user_id: str, fact_id: str, *, timeout_seconds: float | None = None) -> r.Fact:
-        """A fact with its versions, whatever its status; NOT_FOUND below a confidence of 0.3 but for administrators."""
-        request = facts_pb2.GetFactRequest(user_id=user_id, fact_id=fact_id)
+    def get_fact(
+        self, user_id: str, fact_id: str, *, scope: Scope | None = None, timeout_seconds: float | None = None
+    ) -> r.Fact:
+        """A fact with its versions, whatever its status; NOT_FOUND below a confidence of 0.3 but for administrators.
+
+        With `scope`, that of a reader, only what it sees; None means every scope.
+        """
+        request = facts_pb2.GetFactRequest(user_id=user_id, fact_id=fact_id, reader_scope=to_wire.scope(scope))
         read = read_one("fact", from_wire_resources.fact)
         return self._call(Call(f"{_SERVICE}/GetFact", request, facts_pb2.GetFactResponse, read), timeout_seconds)
 
@@ -91,6 +96,7 @@ class FactOperations(Operations):
         predicate: str = "",
         include_low_confidence: bool = False,
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> Iterator[r.Fact]:
         """A user's facts with their versions, last confirmed first; pages are fetched as they are needed.
@@ -103,6 +109,7 @@ class FactOperations(Operations):
             predicate: Only facts of this relation; empty means any.
             include_low_confidence: Also facts of a confidence below 0.3, for administrators.
             page_size: Facts in a page, at most 200.
+            scope: The reader's: only what it sees. None means every scope.
             timeout_seconds: Deadline of the call for each page.
         """
         request = facts_pb2.ListFactsRequest(
@@ -113,6 +120,7 @@ class FactOperations(Operations):
             predicate=predicate,
             include_low_confidence=include_low_confidence,
             page_size=page_size,
+            reader_scope=to_wire.scope(scope),
         )
         read = read_page("facts", from_wire_resources.fact)
         return self._pages(Call(f"{_SERVICE}/ListFacts", request, facts_pb2.ListFactsResponse, read), timeout_seconds)

@@ -11,6 +11,7 @@ from mneme_client import resources as r
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_nothing, read_one, read_page
 from mneme_client.enums import LinkType
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.agentic.v1.NoteService"
 
@@ -48,11 +49,19 @@ class LinkOperations(Operations):
         *,
         type: LinkType | None = None,  # noqa: A002 - the field's name
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> Iterator[r.Link]:
-        """The links of a note to active notes, strongest first; pages are fetched as they are needed."""
+        """The links of a note to active notes, strongest first; pages are fetched as they are needed.
+
+        With `scope`, that of a reader, only what it sees; None means every scope.
+        """
         request = notes_pb2.ListLinksRequest(
-            user_id=user_id, note_id=note_id, type=to_wire.optional_enum_number(type), page_size=page_size
+            user_id=user_id,
+            note_id=note_id,
+            type=to_wire.optional_enum_number(type),
+            page_size=page_size,
+            reader_scope=to_wire.scope(scope),
         )
         read = read_page("links", from_wire_resources.link)
         return self._pages(Call(f"{_SERVICE}/ListLinks", request, notes_pb2.ListLinksResponse, read), timeout_seconds)

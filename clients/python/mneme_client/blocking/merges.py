@@ -15,6 +15,7 @@ from mneme_client.enums_decisions import (
     MergeGroupState,
 )
 from mneme_client.results_merges import MergeGroup
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.semantic.v1.FactService"
 
@@ -28,6 +29,7 @@ class MergeOperations(Operations):
         *,
         state: MergeGroupState = MergeGroupState.WAITING,
         page_size: int = PAGE_SIZE_MAX,
+        scope: Scope | None = None,
         timeout_seconds: float | None = None,
     ) -> Iterator[MergeGroup]:
         """A user's groups of similar facts, newest first; pages are fetched as they are needed.
@@ -36,10 +38,11 @@ class MergeOperations(Operations):
             user_id: Whose.
             state: Only those in this state; `MergeGroupState.UNSPECIFIED` means any.
             page_size: How many each call fetches.
+            scope: The reader's: only what it sees. None means every scope.
             timeout_seconds: Deadline of each call.
         """
         request = facts_pb2.ListMergeGroupsRequest(
-            user_id=user_id, state=to_wire.enum_number(state), page_size=page_size
+            user_id=user_id, state=to_wire.enum_number(state), page_size=page_size, reader_scope=to_wire.scope(scope)
         )
         read = read_page("groups", from_wire.merge_group)
         response = facts_pb2.ListMergeGroupsResponse

@@ -10,6 +10,7 @@ from services.common.maintenance.fence import check_fence
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool, Record
+from services.common.scope import Reader, keys_seen
 from services.episodic.clusters.model import Cluster, ClusterId, Extent, Member, Placed, Update
 from services.episodic.clusters.store import ClusterOwner, ClusterPosition, MemberPosition
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId
@@ -28,11 +29,13 @@ _LIST: Final = f"""
     ) AS found
     WHERE c.tenant_id = $1 AND c.user_id = $2 AND found.episode_count > 0
         AND ($3::timestamptz IS NULL OR (c.create_time, c.cluster_id) < ($3, $4::uuid))
+        AND ($6::text[] IS NULL OR c.scope_key = ANY($6))
     ORDER BY c.create_time DESC, c.cluster_id DESC LIMIT $5
 """  # noqa: S608 - built from constants of this module
 _MEMBERS: Final = f"""
     SELECT m.episode_id, m.membership, e.time {_ACTIVE} AND m.cluster_id = $3
         AND ($4::float8 IS NULL OR m.membership < $4 OR (m.membership = $4 AND m.episode_id > $5::uuid))
+        AND ($7::text[] IS NULL OR e.scope_key = ANY($7))
     ORDER BY m.membership DESC, m.episode_id LIMIT $6
 """
 _EXTENT: Final = """
@@ -115,17 +118,25 @@ class PostgresClusterStore:
         """The database has the migrations of the tier."""
         self._pool = pool
 
-    async def list_clusters(self, owner: Owner, *, after: ClusterPosition | None, limit: int) -> Sequence[Cluster]:
+    async def list_clusters(
+        self, owner: Owner, *, after: ClusterPosition | None, limit: int, reader: Reader | None = None
+    ) -> Sequence[Cluster]:
         """See `ClusterStore.list_clusters`."""
         place = (None, None) if after is None else (after.create_time, after.cluster_id)
-        return [_cluster(row) for row in await self._read(_LIST, owner, *place, limit)]
+        return [_cluster(row) for row in await self._read(_LIST, owner, *place, limit, keys_seen(reader))]
 
     async def list_members(
-        self, owner: Owner, cluster_id: ClusterId, *, after: MemberPosition | None, limit: int
+        self,
+        owner: Owner,
+        cluster_id: ClusterId,
+        *,
+        after: MemberPosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> Sequence[Member]:
         """See `ClusterStore.list_members`."""
         place = (None, None) if after is None else (after.membership, after.episode_id)
-        found = await self._read(_MEMBERS, owner, cluster_id, *place, limit)
+        found = await self._read(_MEMBERS, owner, cluster_id, *place, limit, keys_seen(reader))
         return [
             Member(episode_id=EpisodeId(row["episode_id"]), membership=row["membership"], time=row["time"])
             for row in found

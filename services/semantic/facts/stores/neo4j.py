@@ -16,7 +16,7 @@ from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import InteractionId, Owner, TenantId, UserId
-from services.common.scope import Scope
+from services.common.scope import Reader, Scope, keys_seen
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.identity import Keys
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupWriter, MergePosition, MergeState
@@ -108,10 +108,16 @@ class Neo4jFactStore:
         return {fact.fact_id: fact for fact in map(fact_from_record, await self._opened(owner, rows))}
 
     async def merge_groups(
-        self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+        self,
+        owner: Owner,
+        *,
+        state: MergeState | None,
+        after: MergePosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> list[MergeGroup]:
         """One query, by an index."""
-        return await merges.list_merge_groups(self._graph, owner, state=state, after=after, limit=limit)
+        return await merges.list_merge_groups(self._graph, owner, state=state, after=after, limit=limit, reader=reader)
 
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
@@ -136,6 +142,7 @@ class Neo4jFactStore:
             "subject": which.subject,
             "predicate": which.predicate,
             "confidence_min": which.confidence_min,
+            "scope_keys": keys_seen(which.reader),
             "limit": limit,
         }
         rows = await self._graph.read(cypher.LIST_FACTS, parameters)

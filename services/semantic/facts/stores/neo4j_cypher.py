@@ -285,6 +285,7 @@ WHERE (f.last_confirmed_time < $after_time OR f.fact_id > $after_fact_id)
     AND ($category IS NULL OR f.category = $category)
     AND ($subject = '' OR toLower(f.subject) = toLower($subject))
     AND ($predicate = '' OR toLower(f.predicate) = toLower($predicate))
+    AND ($scope_keys IS NULL OR f.scope_key IN $scope_keys)
 WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.fact_id LIMIT $limit
 RETURN {_FACT}
 """

@@ -8,6 +8,7 @@ from typing import Any, Final, LiteralString
 
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import Owner
+from services.common.scope import Reader, keys_seen
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupId, MergePosition, MergeState
 from services.semantic.facts.model import FactId
 from services.semantic.stores.neo4j import known_moment_of, microseconds, moment_of
@@ -33,6 +34,10 @@ USING INDEX g:MnemeMergeGroup(tenant_id, user_id, create_time)
 WHERE g.create_time <= $after_time
 WITH g ORDER BY g.tenant_id DESC, g.user_id DESC, g.create_time DESC, g.group_id
 WHERE (g.create_time < $after_time OR g.group_id > $after_id) AND ($state IS NULL OR g.state = $state)
+    AND ($scope_keys IS NULL OR all(fact_id IN g.fact_ids WHERE NOT EXISTS {{
+        MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, fact_id: fact_id}})
+        WHERE NOT f.scope_key IN $scope_keys
+    }}))
 WITH g ORDER BY g.tenant_id DESC, g.user_id DESC, g.create_time DESC, g.group_id LIMIT $limit
 RETURN {_GROUP}
 """
@@ -135,7 +140,13 @@ class Neo4jMergeGroupWriter:
 
 
 async def list_merge_groups(
-    graph: Graph, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+    graph: Graph,
+    owner: Owner,
+    *,
+    state: MergeState | None,
+    after: MergePosition | None,
+    limit: int,
+    reader: Reader | None,
 ) -> list[MergeGroup]:
     """See `FactStore.merge_groups`."""
     position = after or _BEFORE_ALL
@@ -145,6 +156,7 @@ async def list_merge_groups(
         "after_time": position.create_time,
         "after_id": position.group_id,
         "limit": limit,
+        "scope_keys": keys_seen(reader),
     }
     return [_group(row) for row in await graph.read(LIST, parameters)]
 

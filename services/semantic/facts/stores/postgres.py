@@ -24,6 +24,7 @@ from services.common.postgres.cached_vectors import (
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool, array_of_ids
 from services.common.postgres.users import users_statement
+from services.common.scope import Reader, keys_seen
 from services.semantic.config import EvidenceSettings, SemanticSettings
 from services.semantic.facts.merge_groups import MergeGroup, MergePosition, MergeState
 from services.semantic.facts.model import ACTIVE, RETIRED, ExtractionResult, Fact, FactId, ScoredFact
@@ -104,11 +105,19 @@ class PostgresFactStore(StoreWithCachedVectors):
         return {fact.fact_id: fact for fact in map(fact_from_row, opened)}
 
     async def merge_groups(
-        self, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+        self,
+        owner: Owner,
+        *,
+        state: MergeState | None,
+        after: MergePosition | None,
+        limit: int,
+        reader: Reader | None = None,
     ) -> list[MergeGroup]:
         """One statement, by an index."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            return await merges.list_merge_groups(connection, owner, state=state, after=after, limit=limit)
+            return await merges.list_merge_groups(
+                connection, owner, state=state, after=after, limit=limit, reader=reader
+            )
 
     async def list_facts(
         self, owner: Owner, *, which: FactFilter, after: FactPosition | None, limit: int
@@ -132,6 +141,7 @@ class PostgresFactStore(StoreWithCachedVectors):
             None if which.category is None else int(which.category),
             which.subject,
             which.predicate,
+            keys_seen(which.reader),
         ]
         statement = sql.LIST_FACTS
         if after is not None:

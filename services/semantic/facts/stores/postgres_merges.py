@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from services.common.owners import Owner
 from services.common.postgres.types import Connection
+from services.common.scope import Reader, keys_seen
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupId, MergePosition, MergeState
 from services.semantic.facts.model import FactId
 
@@ -16,9 +17,13 @@ _GET: Final = f"""
 SELECT {_COLUMNS} FROM semantic.merge_groups WHERE tenant_id = $1 AND user_id = $2 AND group_id = $3
 """  # noqa: S608 - no input in it
 _LIST: Final = f"""
-SELECT {_COLUMNS} FROM semantic.merge_groups
+SELECT {_COLUMNS} FROM semantic.merge_groups AS g
 WHERE tenant_id = $1 AND user_id = $2 AND ($3::smallint IS NULL OR state = $3)
     AND ($4::timestamptz IS NULL OR create_time < $4 OR (create_time = $4 AND group_id > $5::uuid))
+    AND ($7::text[] IS NULL OR NOT EXISTS (
+        SELECT FROM semantic.facts AS f
+        WHERE f.tenant_id = $1 AND f.user_id = $2 AND f.fact_id = ANY (g.fact_ids) AND f.scope_key <> ALL ($7)
+    ))
 ORDER BY create_time DESC, group_id
 LIMIT $6
 """  # noqa: S608 - no input in it
@@ -99,12 +104,18 @@ class PostgresMergeGroupWriter:
 
 
 async def list_merge_groups(
-    connection: Connection, owner: Owner, *, state: MergeState | None, after: MergePosition | None, limit: int
+    connection: Connection,
+    owner: Owner,
+    *,
+    state: MergeState | None,
+    after: MergePosition | None,
+    limit: int,
+    reader: Reader | None,
 ) -> list[MergeGroup]:
     """See `FactStore.merge_groups`."""
     position = (None, None) if after is None else (after.create_time, uuid.UUID(after.group_id))
     wanted = None if state is None else int(state)
-    rows = await connection.fetch(_LIST, owner.tenant_id, owner.user_id, wanted, *position, limit)
+    rows = await connection.fetch(_LIST, owner.tenant_id, owner.user_id, wanted, *position, limit, keys_seen(reader))
     return [_group(row) for row in rows]
 
 

@@ -163,6 +163,7 @@ SELECT {_PLAIN_COLUMNS} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $
 _LISTED: Final = """
     AND status = ANY ($4::smallint[]) AND confidence >= $5 AND ($6::smallint IS NULL OR category = $6)
     AND ($7 = '' OR lower(subject) = lower($7)) AND ($8 = '' OR lower(predicate) = lower($8))
+    AND ($9::text[] IS NULL OR scope_key = ANY ($9))
 ORDER BY last_confirmed_time DESC, fact_id
 LIMIT $3
 """
@@ -174,7 +175,7 @@ WHERE tenant_id = $1 AND user_id = $2 {_LISTED}
 
 LIST_FACTS_AFTER: Final = f"""
 SELECT {_COLUMNS} FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2 AND last_confirmed_time <= $9 AND (last_confirmed_time < $9 OR fact_id > $10)
+WHERE tenant_id = $1 AND user_id = $2 AND last_confirmed_time <= $10 AND (last_confirmed_time < $10 OR fact_id > $11)
 {_LISTED}
 """  # noqa: S608 - no input in it
 

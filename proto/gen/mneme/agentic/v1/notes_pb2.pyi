@@ -187,12 +187,14 @@ class CreateNoteResponse(_message.Message):
     def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., links: _Optional[_Iterable[_Union[Link, _Mapping]]] = ...) -> None: ...
 
 class GetNoteRequest(_message.Message):
-    __slots__ = ("user_id", "note_id")
+    __slots__ = ("user_id", "note_id", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     NOTE_ID_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     note_id: str
-    def __init__(self, user_id: _Optional[str] = ..., note_id: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., note_id: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class GetNoteResponse(_message.Message):
     __slots__ = ("note", "links")
@@ -203,7 +205,7 @@ class GetNoteResponse(_message.Message):
     def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., links: _Optional[_Iterable[_Union[Link, _Mapping]]] = ...) -> None: ...
 
 class ListNotesRequest(_message.Message):
-    __slots__ = ("user_id", "kind", "tag", "status", "start_time", "end_time", "page_size", "page_token")
+    __slots__ = ("user_id", "kind", "tag", "status", "start_time", "end_time", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TAG_FIELD_NUMBER: _ClassVar[int]
@@ -212,6 +214,7 @@ class ListNotesRequest(_message.Message):
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     kind: NoteKind
     tag: str
@@ -220,7 +223,8 @@ class ListNotesRequest(_message.Message):
     end_time: _timestamp_pb2.Timestamp
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., tag: _Optional[str] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., tag: _Optional[str] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListNotesResponse(_message.Message):
     __slots__ = ("notes", "next_page_token")
@@ -434,18 +438,20 @@ class CreateLinkResponse(_message.Message):
     def __init__(self, link: _Optional[_Union[Link, _Mapping]] = ...) -> None: ...
 
 class ListLinksRequest(_message.Message):
-    __slots__ = ("user_id", "note_id", "type", "page_size", "page_token")
+    __slots__ = ("user_id", "note_id", "type", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     NOTE_ID_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     note_id: str
     type: LinkType
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., note_id: _Optional[str] = ..., type: _Optional[_Union[LinkType, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListLinksResponse(_message.Message):
     __slots__ = ("links", "next_page_token")

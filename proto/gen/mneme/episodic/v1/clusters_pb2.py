@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mneme/episodic/v1/clusters.proto\x12\x11mneme.episodic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\x98\x02\n\x07\x43luster\x12\x12\n\ncluster_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12%\n\x05scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x15\n\repisode_count\x18\x04 \x01(\x05\x12\x1b\n\x13typical_episode_ids\x18\x05 \x03(\t\x12.\n\nstart_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"M\n\x13ListClustersRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"]\n\x14ListClustersResponse\x12,\n\x08\x63lusters\x18\x01 \x03(\x0b\x32\x1a.mneme.episodic.v1.Cluster\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x0e\x43lusterEpisode\x12\x12\n\nepisode_id\x18\x01 \x01(\t\x12\x12\n\nmembership\x18\x02 \x01(\x01\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"h\n\x1aListClusterEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x12\n\ncluster_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"k\n\x1bListClusterEpisodesResponse\x12\x33\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32!.mneme.episodic.v1.ClusterEpisode\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xe7\x01\n\x0e\x43lusterService\x12_\n\x0cListClusters\x12&.mneme.episodic.v1.ListClustersRequest\x1a\'.mneme.episodic.v1.ListClustersResponse\x12t\n\x13ListClusterEpisodes\x12-.mneme.episodic.v1.ListClusterEpisodesRequest\x1a..mneme.episodic.v1.ListClusterEpisodesResponseBo\n\x14\x61i.mneme.episodic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/episodic/v1;episodicv1\xaa\x02\x11Mneme.Episodic.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mneme/episodic/v1/clusters.proto\x12\x11mneme.episodic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\x98\x02\n\x07\x43luster\x12\x12\n\ncluster_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12%\n\x05scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x15\n\repisode_count\x18\x04 \x01(\x05\x12\x1b\n\x13typical_episode_ids\x18\x05 \x03(\t\x12.\n\nstart_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"{\n\x13ListClustersRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\x12,\n\x0creader_scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"]\n\x14ListClustersResponse\x12,\n\x08\x63lusters\x18\x01 \x03(\x0b\x32\x1a.mneme.episodic.v1.Cluster\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x0e\x43lusterEpisode\x12\x12\n\nepisode_id\x18\x01 \x01(\t\x12\x12\n\nmembership\x18\x02 \x01(\x01\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x96\x01\n\x1aListClusterEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x12\n\ncluster_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x12,\n\x0creader_scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"k\n\x1bListClusterEpisodesResponse\x12\x33\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32!.mneme.episodic.v1.ClusterEpisode\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xe7\x01\n\x0e\x43lusterService\x12_\n\x0cListClusters\x12&.mneme.episodic.v1.ListClustersRequest\x1a\'.mneme.episodic.v1.ListClustersResponse\x12t\n\x13ListClusterEpisodes\x12-.mneme.episodic.v1.ListClusterEpisodesRequest\x1a..mneme.episodic.v1.ListClusterEpisodesResponseBo\n\x14\x61i.mneme.episodic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/episodic/v1;episodicv1\xaa\x02\x11Mneme.Episodic.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,15 +37,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CLUSTER']._serialized_start=119
   _globals['_CLUSTER']._serialized_end=399
   _globals['_LISTCLUSTERSREQUEST']._serialized_start=401
-  _globals['_LISTCLUSTERSREQUEST']._serialized_end=478
-  _globals['_LISTCLUSTERSRESPONSE']._serialized_start=480
-  _globals['_LISTCLUSTERSRESPONSE']._serialized_end=573
-  _globals['_CLUSTEREPISODE']._serialized_start=575
-  _globals['_CLUSTEREPISODE']._serialized_end=673
-  _globals['_LISTCLUSTEREPISODESREQUEST']._serialized_start=675
-  _globals['_LISTCLUSTEREPISODESREQUEST']._serialized_end=779
-  _globals['_LISTCLUSTEREPISODESRESPONSE']._serialized_start=781
-  _globals['_LISTCLUSTEREPISODESRESPONSE']._serialized_end=888
-  _globals['_CLUSTERSERVICE']._serialized_start=891
-  _globals['_CLUSTERSERVICE']._serialized_end=1122
+  _globals['_LISTCLUSTERSREQUEST']._serialized_end=524
+  _globals['_LISTCLUSTERSRESPONSE']._serialized_start=526
+  _globals['_LISTCLUSTERSRESPONSE']._serialized_end=619
+  _globals['_CLUSTEREPISODE']._serialized_start=621
+  _globals['_CLUSTEREPISODE']._serialized_end=719
+  _globals['_LISTCLUSTEREPISODESREQUEST']._serialized_start=722
+  _globals['_LISTCLUSTEREPISODESREQUEST']._serialized_end=872
+  _globals['_LISTCLUSTEREPISODESRESPONSE']._serialized_start=874
+  _globals['_LISTCLUSTEREPISODESRESPONSE']._serialized_end=981
+  _globals['_CLUSTERSERVICE']._serialized_start=984
+  _globals['_CLUSTERSERVICE']._serialized_end=1215
 # @@protoc_insertion_point(module_scope)

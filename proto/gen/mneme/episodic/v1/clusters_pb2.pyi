@@ -31,14 +31,16 @@ class Cluster(_message.Message):
     def __init__(self, cluster_id: _Optional[str] = ..., user_id: _Optional[str] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., episode_count: _Optional[int] = ..., typical_episode_ids: _Optional[_Iterable[str]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ListClustersRequest(_message.Message):
-    __slots__ = ("user_id", "page_size", "page_token")
+    __slots__ = ("user_id", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListClustersResponse(_message.Message):
     __slots__ = ("clusters", "next_page_token")
@@ -59,16 +61,18 @@ class ClusterEpisode(_message.Message):
     def __init__(self, episode_id: _Optional[str] = ..., membership: _Optional[float] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ListClusterEpisodesRequest(_message.Message):
-    __slots__ = ("user_id", "cluster_id", "page_size", "page_token")
+    __slots__ = ("user_id", "cluster_id", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     cluster_id: str
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListClusterEpisodesResponse(_message.Message):
     __slots__ = ("episodes", "next_page_token")

@@ -78,12 +78,14 @@ class Episode(_message.Message):
     def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., feedback: _Optional[int] = ..., importance: _Optional[float] = ..., decay_factor: _Optional[float] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., summary: _Optional[str] = ...) -> None: ...
 
 class GetEpisodeRequest(_message.Message):
-    __slots__ = ("user_id", "episode_id")
+    __slots__ = ("user_id", "episode_id", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     EPISODE_ID_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     episode_id: str
-    def __init__(self, user_id: _Optional[str] = ..., episode_id: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., episode_id: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class GetEpisodeResponse(_message.Message):
     __slots__ = ("episode",)
@@ -92,12 +94,14 @@ class GetEpisodeResponse(_message.Message):
     def __init__(self, episode: _Optional[_Union[Episode, _Mapping]] = ...) -> None: ...
 
 class BatchGetEpisodesRequest(_message.Message):
-    __slots__ = ("user_id", "episode_ids")
+    __slots__ = ("user_id", "episode_ids", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     EPISODE_IDS_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     episode_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, user_id: _Optional[str] = ..., episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., episode_ids: _Optional[_Iterable[str]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class BatchGetEpisodesResponse(_message.Message):
     __slots__ = ("episodes", "omitted_episode_ids")
@@ -108,7 +112,7 @@ class BatchGetEpisodesResponse(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ..., omitted_episode_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListEpisodesRequest(_message.Message):
-    __slots__ = ("user_id", "conversation_id", "status", "start_time", "end_time", "page_size", "page_token")
+    __slots__ = ("user_id", "conversation_id", "status", "start_time", "end_time", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
@@ -116,6 +120,7 @@ class ListEpisodesRequest(_message.Message):
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     conversation_id: str
     status: EpisodeStatus
@@ -123,7 +128,8 @@ class ListEpisodesRequest(_message.Message):
     end_time: _timestamp_pb2.Timestamp
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListEpisodesResponse(_message.Message):
     __slots__ = ("episodes", "next_page_token")

@@ -197,12 +197,14 @@ class CreateFactResponse(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
 
 class GetFactRequest(_message.Message):
-    __slots__ = ("user_id", "fact_id")
+    __slots__ = ("user_id", "fact_id", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     FACT_ID_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     fact_id: str
-    def __init__(self, user_id: _Optional[str] = ..., fact_id: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., fact_id: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class GetFactResponse(_message.Message):
     __slots__ = ("fact",)
@@ -211,7 +213,7 @@ class GetFactResponse(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
 
 class ListFactsRequest(_message.Message):
-    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token", "known_at_time")
+    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token", "known_at_time", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     STATUSES_FIELD_NUMBER: _ClassVar[int]
@@ -221,6 +223,7 @@ class ListFactsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     category: FactCategory
     statuses: _containers.RepeatedScalarFieldContainer[FactStatus]
@@ -230,7 +233,8 @@ class ListFactsRequest(_message.Message):
     page_size: int
     page_token: str
     known_at_time: _timestamp_pb2.Timestamp
-    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListFactsResponse(_message.Message):
     __slots__ = ("facts", "next_page_token")
@@ -379,16 +383,18 @@ class MergeGroup(_message.Message):
     def __init__(self, group_id: _Optional[str] = ..., state: _Optional[_Union[MergeGroupState, str]] = ..., facts: _Optional[_Iterable[_Union[Fact, _Mapping]]] = ..., survivor_fact_id: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., decide_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
 
 class ListMergeGroupsRequest(_message.Message):
-    __slots__ = ("user_id", "state", "page_size", "page_token")
+    __slots__ = ("user_id", "state", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     state: MergeGroupState
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., state: _Optional[_Union[MergeGroupState, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., state: _Optional[_Union[MergeGroupState, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListMergeGroupsResponse(_message.Message):
     __slots__ = ("groups", "next_page_token")

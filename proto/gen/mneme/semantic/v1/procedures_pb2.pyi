@@ -113,12 +113,14 @@ class CreateProcedureResponse(_message.Message):
     def __init__(self, procedure: _Optional[_Union[Procedure, _Mapping]] = ...) -> None: ...
 
 class GetProcedureRequest(_message.Message):
-    __slots__ = ("user_id", "procedure_id")
+    __slots__ = ("user_id", "procedure_id", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     PROCEDURE_ID_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     procedure_id: str
-    def __init__(self, user_id: _Optional[str] = ..., procedure_id: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., procedure_id: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class GetProcedureResponse(_message.Message):
     __slots__ = ("procedure",)
@@ -127,16 +129,18 @@ class GetProcedureResponse(_message.Message):
     def __init__(self, procedure: _Optional[_Union[Procedure, _Mapping]] = ...) -> None: ...
 
 class ListProceduresRequest(_message.Message):
-    __slots__ = ("user_id", "kind", "page_size", "page_token")
+    __slots__ = ("user_id", "kind", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     kind: ProcedureKind
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., kind: _Optional[_Union[ProcedureKind, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., kind: _Optional[_Union[ProcedureKind, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListProceduresResponse(_message.Message):
     __slots__ = ("procedures", "next_page_token")

@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%mneme/semantic/v1/supersessions.proto\x12\x11mneme.semantic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc5\x03\n\x0cSupersession\x12\x17\n\x0fsupersession_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tstatement\x18\x03 \x01(\t\x12\x12\n\nwhole_turn\x18\x04 \x01(\x08\x12\x15\n\rsuperseded_by\x18\x05 \x01(\t\x12\x1a\n\x12standing_statement\x18\x06 \x01(\t\x12\x35\n\x06reason\x18\x07 \x01(\x0e\x32%.mneme.semantic.v1.SupersessionReason\x12\x33\n\x05state\x18\x08 \x01(\x0e\x32$.mneme.semantic.v1.SupersessionState\x12,\n\x08\x65nd_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07premise\x18\x0b \x01(\t\x12:\n\ndecided_by\x18\x0c \x01(\x0e\x32&.mneme.semantic.v1.SupersessionDecider\x12\x17\n\x0f\x64\x65\x63ision_reason\x18\r \x01(\t\"\x87\x01\n\x18ListSupersessionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x33\n\x05state\x18\x02 \x01(\x0e\x32$.mneme.semantic.v1.SupersessionState\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"l\n\x19ListSupersessionsResponse\x12\x36\n\rsupersessions\x18\x01 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x1aResolveSupersessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0fsupersession_id\x18\x03 \x01(\t\x12\x39\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\'.mneme.semantic.v1.SupersessionDecision\"T\n\x1bResolveSupersessionResponse\x12\x35\n\x0csupersession\x18\x01 \x01(\x0b\x32\x1f.mneme.semantic.v1.Supersession*\xca\x01\n\x12SupersessionReason\x12#\n\x1fSUPERSESSION_REASON_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSUPERSESSION_REASON_UPDATED\x10\x01\x12$\n SUPERSESSION_REASON_CONTRADICTED\x10\x02\x12!\n\x1dSUPERSESSION_REASON_CORRECTED\x10\x03\x12%\n!SUPERSESSION_REASON_PREMISE_ENDED\x10\x04*\xb8\x01\n\x11SupersessionState\x12\"\n\x1eSUPERSESSION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aSUPERSESSION_STATE_APPLIED\x10\x01\x12\x1e\n\x1aSUPERSESSION_STATE_PENDING\x10\x02\x12\x1f\n\x1bSUPERSESSION_STATE_REJECTED\x10\x03\x12\x1e\n\x1aSUPERSESSION_STATE_REDUCED\x10\x04*\xdd\x01\n\x14SupersessionDecision\x12%\n!SUPERSESSION_DECISION_UNSPECIFIED\x10\x00\x12&\n\"SUPERSESSION_DECISION_LATER_STANDS\x10\x01\x12(\n$SUPERSESSION_DECISION_EARLIER_STANDS\x10\x02\x12$\n SUPERSESSION_DECISION_BOTH_STAND\x10\x03\x12&\n\"SUPERSESSION_DECISION_BOTH_REDUCED\x10\x04*\xa4\x01\n\x13SupersessionDecider\x12$\n SUPERSESSION_DECIDER_UNSPECIFIED\x10\x00\x12\x1d\n\x19SUPERSESSION_DECIDER_USER\x10\x01\x12\x1f\n\x1bSUPERSESSION_DECIDER_POLICY\x10\x02\x12\'\n#SUPERSESSION_DECIDER_LANGUAGE_MODEL\x10\x03\x32\xfb\x01\n\x13SupersessionService\x12n\n\x11ListSupersessions\x12+.mneme.semantic.v1.ListSupersessionsRequest\x1a,.mneme.semantic.v1.ListSupersessionsResponse\x12t\n\x13ResolveSupersession\x12-.mneme.semantic.v1.ResolveSupersessionRequest\x1a..mneme.semantic.v1.ResolveSupersessionResponseBo\n\x14\x61i.mneme.semantic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\xaa\x02\x11Mneme.Semantic.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%mneme/semantic/v1/supersessions.proto\x12\x11mneme.semantic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\xc5\x03\n\x0cSupersession\x12\x17\n\x0fsupersession_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tstatement\x18\x03 \x01(\t\x12\x12\n\nwhole_turn\x18\x04 \x01(\x08\x12\x15\n\rsuperseded_by\x18\x05 \x01(\t\x12\x1a\n\x12standing_statement\x18\x06 \x01(\t\x12\x35\n\x06reason\x18\x07 \x01(\x0e\x32%.mneme.semantic.v1.SupersessionReason\x12\x33\n\x05state\x18\x08 \x01(\x0e\x32$.mneme.semantic.v1.SupersessionState\x12,\n\x08\x65nd_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07premise\x18\x0b \x01(\t\x12:\n\ndecided_by\x18\x0c \x01(\x0e\x32&.mneme.semantic.v1.SupersessionDecider\x12\x17\n\x0f\x64\x65\x63ision_reason\x18\r \x01(\t\"\xb5\x01\n\x18ListSupersessionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x33\n\x05state\x18\x02 \x01(\x0e\x32$.mneme.semantic.v1.SupersessionState\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x12,\n\x0creader_scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"l\n\x19ListSupersessionsResponse\x12\x36\n\rsupersessions\x18\x01 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x95\x01\n\x1aResolveSupersessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0fsupersession_id\x18\x03 \x01(\t\x12\x39\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0e\x32\'.mneme.semantic.v1.SupersessionDecision\"T\n\x1bResolveSupersessionResponse\x12\x35\n\x0csupersession\x18\x01 \x01(\x0b\x32\x1f.mneme.semantic.v1.Supersession*\xca\x01\n\x12SupersessionReason\x12#\n\x1fSUPERSESSION_REASON_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSUPERSESSION_REASON_UPDATED\x10\x01\x12$\n SUPERSESSION_REASON_CONTRADICTED\x10\x02\x12!\n\x1dSUPERSESSION_REASON_CORRECTED\x10\x03\x12%\n!SUPERSESSION_REASON_PREMISE_ENDED\x10\x04*\xb8\x01\n\x11SupersessionState\x12\"\n\x1eSUPERSESSION_STATE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aSUPERSESSION_STATE_APPLIED\x10\x01\x12\x1e\n\x1aSUPERSESSION_STATE_PENDING\x10\x02\x12\x1f\n\x1bSUPERSESSION_STATE_REJECTED\x10\x03\x12\x1e\n\x1aSUPERSESSION_STATE_REDUCED\x10\x04*\xdd\x01\n\x14SupersessionDecision\x12%\n!SUPERSESSION_DECISION_UNSPECIFIED\x10\x00\x12&\n\"SUPERSESSION_DECISION_LATER_STANDS\x10\x01\x12(\n$SUPERSESSION_DECISION_EARLIER_STANDS\x10\x02\x12$\n SUPERSESSION_DECISION_BOTH_STAND\x10\x03\x12&\n\"SUPERSESSION_DECISION_BOTH_REDUCED\x10\x04*\xa4\x01\n\x13SupersessionDecider\x12$\n SUPERSESSION_DECIDER_UNSPECIFIED\x10\x00\x12\x1d\n\x19SUPERSESSION_DECIDER_USER\x10\x01\x12\x1f\n\x1bSUPERSESSION_DECIDER_POLICY\x10\x02\x12\'\n#SUPERSESSION_DECIDER_LANGUAGE_MODEL\x10\x03\x32\xfb\x01\n\x13SupersessionService\x12n\n\x11ListSupersessions\x12+.mneme.semantic.v1.ListSupersessionsRequest\x1a,.mneme.semantic.v1.ListSupersessionsResponse\x12t\n\x13ResolveSupersession\x12-.mneme.semantic.v1.ResolveSupersessionRequest\x1a..mneme.semantic.v1.ResolveSupersessionResponseBo\n\x14\x61i.mneme.semantic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\xaa\x02\x11Mneme.Semantic.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,24 +34,24 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.semantic.v1.supersess
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\024ai.mneme.semantic.v1P\001ZAgithub.com/mneme-ai/mneme/clients/go/mneme/semantic/v1;semanticv1\252\002\021Mneme.Semantic.V1'
-  _globals['_SUPERSESSIONREASON']._serialized_start=1036
-  _globals['_SUPERSESSIONREASON']._serialized_end=1238
-  _globals['_SUPERSESSIONSTATE']._serialized_start=1241
-  _globals['_SUPERSESSIONSTATE']._serialized_end=1425
-  _globals['_SUPERSESSIONDECISION']._serialized_start=1428
-  _globals['_SUPERSESSIONDECISION']._serialized_end=1649
-  _globals['_SUPERSESSIONDECIDER']._serialized_start=1652
-  _globals['_SUPERSESSIONDECIDER']._serialized_end=1816
-  _globals['_SUPERSESSION']._serialized_start=94
-  _globals['_SUPERSESSION']._serialized_end=547
-  _globals['_LISTSUPERSESSIONSREQUEST']._serialized_start=550
-  _globals['_LISTSUPERSESSIONSREQUEST']._serialized_end=685
-  _globals['_LISTSUPERSESSIONSRESPONSE']._serialized_start=687
-  _globals['_LISTSUPERSESSIONSRESPONSE']._serialized_end=795
-  _globals['_RESOLVESUPERSESSIONREQUEST']._serialized_start=798
-  _globals['_RESOLVESUPERSESSIONREQUEST']._serialized_end=947
-  _globals['_RESOLVESUPERSESSIONRESPONSE']._serialized_start=949
-  _globals['_RESOLVESUPERSESSIONRESPONSE']._serialized_end=1033
-  _globals['_SUPERSESSIONSERVICE']._serialized_start=1819
-  _globals['_SUPERSESSIONSERVICE']._serialized_end=2070
+  _globals['_SUPERSESSIONREASON']._serialized_start=1112
+  _globals['_SUPERSESSIONREASON']._serialized_end=1314
+  _globals['_SUPERSESSIONSTATE']._serialized_start=1317
+  _globals['_SUPERSESSIONSTATE']._serialized_end=1501
+  _globals['_SUPERSESSIONDECISION']._serialized_start=1504
+  _globals['_SUPERSESSIONDECISION']._serialized_end=1725
+  _globals['_SUPERSESSIONDECIDER']._serialized_start=1728
+  _globals['_SUPERSESSIONDECIDER']._serialized_end=1892
+  _globals['_SUPERSESSION']._serialized_start=124
+  _globals['_SUPERSESSION']._serialized_end=577
+  _globals['_LISTSUPERSESSIONSREQUEST']._serialized_start=580
+  _globals['_LISTSUPERSESSIONSREQUEST']._serialized_end=761
+  _globals['_LISTSUPERSESSIONSRESPONSE']._serialized_start=763
+  _globals['_LISTSUPERSESSIONSRESPONSE']._serialized_end=871
+  _globals['_RESOLVESUPERSESSIONREQUEST']._serialized_start=874
+  _globals['_RESOLVESUPERSESSIONREQUEST']._serialized_end=1023
+  _globals['_RESOLVESUPERSESSIONRESPONSE']._serialized_start=1025
+  _globals['_RESOLVESUPERSESSIONRESPONSE']._serialized_end=1109
+  _globals['_SUPERSESSIONSERVICE']._serialized_start=1895
+  _globals['_SUPERSESSIONSERVICE']._serialized_end=2146
 # @@protoc_insertion_point(module_scope)

@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from mneme.common.v1 import common_pb2 as _common_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -91,16 +92,18 @@ class Supersession(_message.Message):
     def __init__(self, supersession_id: _Optional[str] = ..., memory_id: _Optional[str] = ..., statement: _Optional[str] = ..., whole_turn: _Optional[bool] = ..., superseded_by: _Optional[str] = ..., standing_statement: _Optional[str] = ..., reason: _Optional[_Union[SupersessionReason, str]] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., premise: _Optional[str] = ..., decided_by: _Optional[_Union[SupersessionDecider, str]] = ..., decision_reason: _Optional[str] = ...) -> None: ...
 
 class ListSupersessionsRequest(_message.Message):
-    __slots__ = ("user_id", "state", "page_size", "page_token")
+    __slots__ = ("user_id", "state", "page_size", "page_token", "reader_scope")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     state: SupersessionState
     page_size: int
     page_token: str
-    def __init__(self, user_id: _Optional[str] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    reader_scope: _common_pb2.Scope
+    def __init__(self, user_id: _Optional[str] = ..., state: _Optional[_Union[SupersessionState, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
 
 class ListSupersessionsResponse(_message.Message):
     __slots__ = ("supersessions", "next_page_token")
