@@ -24,6 +24,11 @@ def parse_time(text: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
+def reader_scope(project: str) -> Scope | None:
+    """The scope of a reader in a project; None without one: nothing narrows what is read."""
+    return Scope(ScopeLevel.PROJECT, project_id=project) if project else None
+
+
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many memories.")]
 ConversationOption = Annotated[
@@ -62,8 +67,3 @@ HttpPort = Annotated[
     ),
 ]
 FileArgument = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
-
-
-def reader_scope(project: str) -> Scope | None:
-    """The scope of a reader in a project; None without one: nothing narrows what is read."""
-    return Scope(ScopeLevel.PROJECT, project_id=project) if project else None

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from mneme_client import Client, Erasure, ErasurePlan, ErasureState, MemoryKind, PlannedMemory
+from mneme_client import Client, Erasure, ErasurePlan, ErasureState, MemoryKind, PlannedMemory, Scope
 from services.cli import options
 from services.cli.rendering import as_json, plain
 from services.cli.state import CliState, state_of
@@ -41,13 +41,14 @@ def forget(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="A name, a topic, or plain words.")],
     user: options.User,
+    project: options.ReaderProject = "",
     dry_run: DryRun = False,
     yes: Yes = False,
     json: options.Json = False,
 ) -> None:
     """Erase what a query in plain words means, after showing it."""
     state = state_of(context)
-    state.run(_forget(state, user, query, dry_run=dry_run, yes=yes, json=json))
+    state.run(_forget(state, user, query, options.reader_scope(project), dry_run=dry_run, yes=yes, json=json))
 
 
 def correct(
@@ -57,6 +58,7 @@ def correct(
     wrong: Annotated[str, typer.Option("--wrong", "-w", help="What is wrong, in words.")] = "",
     memory: Annotated[str, typer.Option("--memory", "-m", help="The wrong turn, fact or note, by id.")] = "",
     kind: Annotated[str, typer.Option(help="What --memory is: episode, fact or note.")] = "episode",
+    project: options.ReaderProject = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be marked.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -66,7 +68,8 @@ def correct(
     if kind.upper() not in {"EPISODE", "FACT", "NOTE"}:
         raise typer.BadParameter("must be episode, fact or note", param_hint="--kind")
     state = state_of(context)
-    state.run(_correct(state, user, text, wrong, memory, MemoryKind[kind.upper()], dry_run=dry_run, json=json))
+    scope = options.reader_scope(project)
+    state.run(_correct(state, user, text, wrong, memory, MemoryKind[kind.upper()], scope, dry_run=dry_run, json=json))
 
 
 async def _erase(
@@ -86,24 +89,37 @@ async def _erase(
         await _show(state, client, erasure, json=json)
 
 
-async def _forget(state: CliState, user: str, query: str, *, dry_run: bool, yes: bool, json: bool) -> None:
+async def _forget(
+    state: CliState, user: str, query: str, scope: Scope | None, *, dry_run: bool, yes: bool, json: bool
+) -> None:
     async with state.connect() as client:
-        found = await client.forget(user, query, dry_run=True)
+        found = await client.forget(user, query, reader_scope=scope, dry_run=True)
         if found.plan is None or not found.plan_token:
             state.out.print("Nothing fits: nothing was erased.")
             return
         if not _confirmed(state, found.plan, dry_run=dry_run, yes=yes, json=json):
             return
-        erased = await client.forget(user, plan_token=found.plan_token)
+        erased = await client.forget(user, plan_token=found.plan_token, reader_scope=scope)
         if erased.erasure is not None:
             await _show(state, client, erased.erasure, json=json)
 
 
 async def _correct(
-    state: CliState, user: str, text: str, wrong: str, memory: str, kind: MemoryKind, *, dry_run: bool, json: bool
+    state: CliState,
+    user: str,
+    text: str,
+    wrong: str,
+    memory: str,
+    kind: MemoryKind,
+    scope: Scope | None,
+    *,
+    dry_run: bool,
+    json: bool,
 ) -> None:
     async with state.connect() as client:
-        result = await client.correct(user, text, query=wrong, memory_id=memory, kind=kind, dry_run=dry_run)
+        result = await client.correct(
+            user, text, query=wrong, memory_id=memory, kind=kind, reader_scope=scope, dry_run=dry_run
+        )
     if json:
         _print_json(state, result)
         return

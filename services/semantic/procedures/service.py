@@ -15,11 +15,12 @@ from services.common.idempotency.model import RETENTION_SECONDS, Idempotency, Id
 from services.common.ids import IdSource
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
-from services.common.scope import Reader, Scope, is_seen
+from services.common.scope import Reader, Scope
 from services.common.turns import MessageRole
 from services.semantic.config import ProcedureSettings
 from services.semantic.procedures.forgetting import covering, forget_queries
 from services.semantic.procedures.learning import defined, is_abbreviation, rephrased
+from services.semantic.procedures.listing import seen_one, seen_page
 from services.semantic.procedures.model import (
     JudgedRecall,
     Observed,
@@ -128,10 +129,7 @@ class ProcedureService:
         Raises:
             NotFound: The owner has none of this id, or the reader does not see it.
         """
-        found = await self._store.get(owner, procedure_id)
-        if found is None or not is_seen(Scope.from_key(found.draft.scope_key), reader):
-            raise NotFound("procedure", procedure_id)
-        return found
+        return await seen_one(self._store, owner, reader, procedure_id)
 
     async def list_page(
         self,
@@ -142,19 +140,8 @@ class ProcedureService:
         page_size: int,
         reader: Reader | None = None,
     ) -> tuple[Sequence[Procedure], ProcedurePosition | None]:
-        """Procedures that the reader sees, newest first, and where the next page begins.
-
-        Stores hold the scope inside the state, which may be encrypted: all procedures are read until a page is full.
-        """
-        seen: list[Procedure] = []
-        while len(seen) <= page_size:
-            found = await self._store.list_page(owner, kind=kind, after=after, limit=page_size + 1)
-            seen += [one for one in found if is_seen(Scope.from_key(one.draft.scope_key), reader)]
-            if len(found) <= page_size:
-                break
-            after = position_of(found[-1])
-        page = seen[:page_size]
-        return page, position_of(page[-1]) if len(seen) > page_size else None
+        """Procedures that the reader sees, newest first, and where the next page begins."""
+        return await seen_page(self._store, owner, reader, kind=kind, after=after, page_size=page_size)
 
     async def update(self, command: UpdateProcedure) -> Procedure:
         """Sets fields of a procedure.
@@ -410,8 +397,3 @@ async def _check_new(writer: ProcedureWriter, draft: ProcedureDraft) -> None:
     present = await writer.by_identity(draft.identity)
     if present is not None:
         raise AlreadyExists("procedure", present.procedure_id)
-
-
-def position_of(procedure: Procedure) -> ProcedurePosition:
-    """The place of a procedure in lists."""
-    return ProcedurePosition(procedure.create_time, procedure.procedure_id)

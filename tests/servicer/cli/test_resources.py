@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from mneme_client import Client, FactCategory, NoteKind
+from mneme_client import Client, FactCategory, NoteKind, ProcedureKind, Scope, ScopeLevel
 from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -55,3 +55,26 @@ async def test_notes_are_listed_searched_and_shown(stack: RunningStack, client: 
     assert [note["note_id"] for note in found] == [tea.note.note_id]
     shown = json.loads(await run_command(stack, "notes", tea.note.note_id, "-u", user_id))
     assert (shown["note"]["kind"], shown["links"]) == ("PREFERENCE", [])
+
+
+async def test_spec_5_3_commands_show_what_a_project_sees(stack: RunningStack, client: Client, user_id: str) -> None:
+    here, elsewhere = (Scope(ScopeLevel.PROJECT, project_id=name) for name in ("p1", "p2"))
+    fact = await client.create_fact(user_id, "The build needs Java.", FactCategory.CONTEXT, scope=elsewhere)
+    note = await client.create_note(user_id, "The build needs Java.", NoteKind.FACT, scope=elsewhere)
+    made = await client.create_procedure(
+        user_id, ProcedureKind.QUERY_REWRITING, trigger="kb", action="knowledge base", scope=elsewhere
+    )
+    await client.create_fact(user_id, "The tests need Rust.", FactCategory.CONTEXT, scope=here)
+    for command, wanted in (
+        (["facts"], fact.fact_id),
+        (["notes"], note.note.note_id),
+        (["procedures", "list"], made.procedure_id),
+    ):
+        assert wanted in await run_command(stack, *command, "-u", user_id)
+        assert wanted in await run_command(stack, *command, "-u", user_id, "--project", "p2")
+        assert wanted not in await run_command(stack, *command, "-u", user_id, "--project", "p1")
+    for name in ("clusters", "merges", "conflicts"):
+        assert "No " in await run_command(stack, name, "-u", user_id, "--project", "p1")
+    nothing = await run_command(stack, "forget", "the build", "-u", user_id, "--project", "p1", "--yes")
+    assert "Nothing fits" in nothing
+    assert (await client.get_fact(user_id, fact.fact_id)).scope == elsewhere

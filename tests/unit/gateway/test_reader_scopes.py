@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import pytest
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import MethodDescriptor
 
-from mneme.gateway.v1 import (  # noqa: F401 - the imports register the services
-    audit_pb2,
-    conversations_pb2,
-    deliveries_pb2,
-    documents_pb2,
-    erasure_pb2,
-    grants_pb2,
-    maintenance_pb2,
-    memory_pb2,
-    portability_pb2,
-)
+import mneme.gateway.v1
 from services.gateway.door import STANDS_IN_GLOBAL, TIER_SERVICES
 
 GATEWAY_SERVICES = tuple(
-    f"mneme.gateway.v1.{name}Service"
-    for name in (
-        "Audit",
-        "Conversation",
-        "Delivery",
-        "Document",
-        "Erasure",
-        "Grant",
-        "Maintenance",
-        "Memory",
-        "Portability",
-    )
+    service.full_name
+    for module in pkgutil.iter_modules(mneme.gateway.v1.__path__, "mneme.gateway.v1.")
+    if module.name.endswith("_pb2")
+    for service in importlib.import_module(module.name).DESCRIPTOR.services_by_name.values()
 )
 READS = ("Get", "BatchGet", "List", "Search", "Recall", "Build", "Prepare", "Forget", "Correct", "Export")
 """How the names of methods begin that show memories, or choose among them."""
@@ -68,6 +53,7 @@ NUMBERS = (
     "mneme.agentic.v1.InsightService.GetHealth",
     "mneme.gateway.v1.AuditService",
     "mneme.gateway.v1.DeliveryService",
+    "mneme.gateway.v1.EmbeddingModelService",
     "mneme.gateway.v1.ErasureService.GetErasure",
     "mneme.gateway.v1.ErasureService.ListErasures",
     "mneme.gateway.v1.MaintenanceService",
@@ -80,8 +66,10 @@ def reads() -> list[MethodDescriptor]:
     return [method for methods in found for method in methods if method.name.startswith(READS)]
 
 
-READER_FIELDS = ("reader_scope", "scope")
-"""The field that says where the reader stands: the latter in recalls and contexts."""
+def reader_field(method: MethodDescriptor) -> str:
+    """The field that says where the reader stands."""
+    is_recall = method.full_name.startswith("mneme.gateway.v1.MemoryService.")
+    return "scope" if is_recall else "reader_scope"
 
 
 def why_without(method: MethodDescriptor) -> str:
@@ -93,8 +81,7 @@ def is_scoped(method: MethodDescriptor) -> bool:
     fields = method.input_type.fields_by_name
     # A stream's request holds the whole one.
     whole = [fields[name].message_type for name in ("recall", "request") if name in fields]
-    messages = [message for message in (method.input_type, *whole) if message]
-    found = [message.fields_by_name.get(name) for message in messages for name in READER_FIELDS]
+    found = (message.fields_by_name.get(reader_field(method)) for message in (method.input_type, *whole) if message)
     return any(
         field is not None and field.message_type is not None and field.message_type.full_name == "mneme.common.v1.Scope"
         for field in found
