@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
@@ -34,6 +35,9 @@ _PAGE_SIZE: Final = 200
 _SEARCHES_MAX: Final = 300
 """Episodes that are searched for by their own text: the index is checked by sample, since a search takes a while."""
 _SEARCH_TOP: Final = 50
+_DEGRADED_SECONDS: Final = 60.0
+"""How long a session is asked for again while its store is not reached."""
+_POLL_SECONDS: Final = 0.2
 
 
 class Stores:
@@ -78,9 +82,16 @@ class Stores:
         return turns
 
     async def window_of(self, user_id: str, conversation_id: str) -> tuple[list[str], int]:
-        """Turn ids of a session's window, and how many turns it keeps."""
+        """Turn ids of a session's window, and how many turns it keeps.
+
+        A degraded response, while the session store is not reached, is not the store's: it is asked again.
+        """
         request = session_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
         response = await retried(lambda: self._gateway.sessions.GetSession(request, timeout=CALL_SECONDS))
+        deadline = time.monotonic() + _DEGRADED_SECONDS
+        while response.degraded and time.monotonic() < deadline:
+            await asyncio.sleep(_POLL_SECONDS)
+            response = await retried(lambda: self._gateway.sessions.GetSession(request, timeout=CALL_SECONDS))
         return [turn.interaction_id for turn in response.session.turns], response.session.window_turns
 
     async def episode_ids_of(self, user_id: str) -> list[str]:
