@@ -22,7 +22,7 @@ from mneme_client import Client, ItemError, MnemeClientError, RememberItem, Reme
 CALL_SECONDS: Final = 10.0
 _PAUSE_SECONDS: Final = (0.02, 0.3)
 _ERASERS: Final = 3
-_IMPORTED_TURNS: Final = 30
+_IMPORTED_TURNS: Final = 12
 """Of one import, in one conversation: it takes several rounds where kills are close."""
 _MEMORIES_SHARE: Final = 0.6
 """Erasures of a single memory; the others are of conversations, and of users who left."""

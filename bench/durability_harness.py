@@ -56,16 +56,17 @@ async def run_rounds(
     seed: int,
     data_dir: Path,
     calls_per_round: int = 2_000,
+    is_mixed: bool = True,
 ) -> DurabilityReport:
     """Write, kill and restart for some rounds, let the store come to rest, and verify it.
 
     Args:
-        rounds: Kills; what is killed takes turns through `Kill`. Beside the writers there are erasures, imports and
-            maintenance.
+        rounds: Kills; what is killed takes turns through `Kill`.
         in_flight: Callers that write at the same time.
         seed: Of texts, choices and the moments of the kills.
         data_dir: Folder of the store; need not exist. Its neighbour with the suffix `.log` takes the output.
         calls_per_round: Most new calls between two kills.
+        is_mixed: Whether erasures, imports and maintenance run beside the writers.
 
     Returns:
         The verdict; nothing is raised for violations.
@@ -73,7 +74,7 @@ async def run_rounds(
     Raises:
         BenchError: The services did not come up, or the backlog does not empty.
     """
-    run = _Run(random.Random(seed), TextSource(seed), Child(data_dir), in_flight)
+    run = _Run(random.Random(seed), TextSource(seed), Child(data_dir), in_flight, is_mixed=is_mixed)
     try:
         await run.start()
         for number in range(rounds):
@@ -88,11 +89,14 @@ async def run_rounds(
 class _Run:
     """State of one run."""
 
-    def __init__(self, choice: random.Random, texts: TextSource, child: Child, in_flight: int) -> None:
+    def __init__(
+        self, choice: random.Random, texts: TextSource, child: Child, in_flight: int, *, is_mixed: bool
+    ) -> None:
         self._choice = choice
         self._texts = texts
         self._child = child
         self._in_flight = in_flight
+        self._is_mixed = is_mixed
         self._calls: list[Call] = []
         self._actors = Actors(choice, texts, self._calls)
         self._checkpoints: list[AuditCheckpoint] = []
@@ -132,9 +136,9 @@ class _Run:
                 await self._take_checkpoint()
             killed = asyncio.Event()
             callers = [asyncio.create_task(self._write(gateway, work)) for _ in range(self._in_flight)]
-            callers.append(
-                asyncio.create_task(self._actors.work(gateway, client, round_number=round_number, killed=killed))
-            )
+            if self._is_mixed:
+                work_beside = self._actors.work(gateway, client, round_number=round_number, killed=killed)
+                callers.append(asyncio.create_task(work_beside))
             try:
                 await asyncio.sleep(self._choice.uniform(*_KILL_AFTER_SECONDS))
                 gap = self._choice.uniform(*_DATABASE_GAP_SECONDS)

@@ -13,7 +13,7 @@ from bench.durability_harness import run_rounds
 async def test_spec_6_6_and_6_10_nothing_erased_comes_back_and_the_audit_verifies_after_20_kills(
     tmp_path: Path,
 ) -> None:
-    report = await run_rounds(rounds=20, in_flight=20, seed=11, data_dir=tmp_path / "data", calls_per_round=20)
+    report = await run_rounds(rounds=20, in_flight=10, seed=11, data_dir=tmp_path / "data", calls_per_round=8)
 
     assert report.problems == ()
     assert report.is_clean
