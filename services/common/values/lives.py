@@ -176,7 +176,7 @@ def begins_anew(earlier: str, later: str) -> bool:
 
 
 def fields_told(text: str) -> frozenset[str]:
-    """Returns the fields of life of which a statement tells, whoever's: so are statements about one found."""
+    """Returns the fields of life that a statement is about, whose life it may be. They serve to look statements up."""
     if len(text) > _CHARS_MAX:
         return frozenset()
     found = {told.field for told in _told(spoken(text))}
