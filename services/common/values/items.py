@@ -68,7 +68,7 @@ _GUESTS: Final = re.compile(
 _MOVED: Final = re.compile(
     r"^(?i:my|our)\s(?P<kin>\w+)\s(?:(?:has\s)?(?:now\s)?(?:moved|relocated)\s(?:\w+\s)?to|(?:now\s)?lives\sin|has\ssettled\sin)\s(?P<place>[A-Z][\w-]+)(?P<now>\snow\b)?"
 )
-_LIVES: Final = re.compile(r"(?P<kin>\w+)\s(?:in|at)\s(?P<place>[A-Z][\w-]+)$")
+_LIVES: Final = re.compile(r"\b(?P<kin>\w{1,30})\s(?:in|at)\s(?P<place>[A-Z][\w-]{1,40})$")
 _DENIED: Final = re.compile(r"\b(?:never|almost|nearly|if|might|maybe|today|tonight|this\smorning)\b|\?", re.IGNORECASE)
 _OWN: Final = frozenset({"i", "we"})
 

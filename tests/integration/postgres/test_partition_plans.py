@@ -42,7 +42,7 @@ ONE_PART: Final[dict[str, tuple[str, Sequence[Any]]]] = {
     "columns by place": (episodic.COLUMNS_AT, (TENANT, "ana", ["user:ana"], KEYS)),
     "changes since": (episodic.CHANGES, (TENANT, "ana", 3, 100)),
     "newest token vectors": (episodic.NEWEST_TOKENS, (TENANT, "ana", "m", IDS[0], 20)),
-    "a page of episodes": (episodic.LIST, (TENANT, "ana", 20, None, NOW, IDS[0], None, None)),
+    "a page of episodes": (episodic.LIST, (TENANT, "ana", 20, None, NOW, IDS[0], None, None, None)),
     "episodes by words": (episodic.COLUMNS_MATCHING, (TENANT, "ana", ["user:ana"], "a question", 20)),
     "facts by meaning": (
         facts.SEARCH_AS_TENANT,
