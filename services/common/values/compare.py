@@ -86,12 +86,16 @@ def _clauses(text: str) -> list[Clause] | None:
 
 def relation(earlier: str, later: str) -> Relation:
     """Returns only the relation of two statements."""
-    found = _compared_clauses(earlier, later)
+    found = _compared_clauses(earlier.rstrip(".! "), later.rstrip(".! "))
     return Relation.UNKNOWN if found is None else found[2]
 
 
+@lru_cache(maxsize=64)
 def _compared_clauses(earlier: str, later: str) -> tuple[Clause, Clause, Relation] | None:
-    """The clauses that decide, and their relation; None where a statement cannot be read."""
+    """The clauses that decide, and their relation; None where a statement cannot be read.
+
+    Cached, since statements are compared again without what says since when they hold, which most do not say.
+    """
     first, second = _clauses(earlier), _clauses(later)
     if first is None or second is None:
         return None

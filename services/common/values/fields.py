@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.patterns import CachedPattern
+
 
 def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(words.split())})(?![\w-])", re.IGNORECASE)
@@ -133,7 +135,7 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
 }
 """By name: words of the earlier state, and words of the later one."""
 
-CHANGED: Final = re.compile(
+CHANGED: Final = CachedPattern(
     r"\b(?:now|nowadays|these\s+days|no\s+longer|any\s?more|finally|at\s+last|for\s+good|instead|again|after\s+all|from\s+(?:now|today|"
     r"this|next|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|starting|last\s+day|first\s+(?:day|morning|week|night|time)|"
     r"passed|paid\s+(?:off|back)|(?:is|are)\s+(?:ours|mine)|goodbye\s+to|done\s+with|behind\s+(?:me|us)|launched|opened|"
@@ -153,7 +155,7 @@ ANNOUNCED: Final = re.compile(
 )
 """Words of a turn that announce that something in it replaces what was said before."""
 
-ENDED: Final = re.compile(
+ENDED: Final = CachedPattern(
     r"\b(?:dropped|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"

@@ -10,6 +10,7 @@ from typing import Final
 from services.common.values.complements import ends_differ
 from services.common.values.model import Value
 from services.common.values.newness import plainly
+from services.common.values.patterns import CachedPattern
 from services.common.values.quantities import ValueReader
 from services.common.values.sameness import Match, match_values
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS, verb_place
@@ -32,14 +33,14 @@ _NOW: Final = re.compile(
 _NOT: Final = re.compile(r",?\s(?:and\s)?(?:not|no\slonger|instead\sof|rather\sthan)\s(?P<old>.{2,60})$", re.IGNORECASE)
 _ASIDE: Final = re.compile(r"[;:]|\s-{1,3}\s|\bbecause\b", re.IGNORECASE)
 _AND: Final = re.compile(r"\band\b", re.IGNORECASE)
-_FOR_A_WHILE: Final = re.compile(
+_FOR_A_WHILE: Final = CachedPattern(
     r"\b(?:until|till|while|during|tonight|today|tomorrow|for\s(?:now|the\s(?:next|moment|time)|a\s(?:few|while))|"
     r"this\s(?:week|weekend|month|morning|afternoon|evening)|temporarily|filling\sin)\b",
     re.IGNORECASE,
 )
 _AGAIN: Final = re.compile(r"\bagain\b", re.IGNORECASE)
 _AT_PRESENT: Final = re.compile(r"\b(?:now|these\sdays|nowadays)\b", re.IGNORECASE)
-_ALSO: Final = re.compile(r"\b(?:too|also|as\swell|another|besides|both)\b", re.IGNORECASE)
+_ALSO: Final = CachedPattern(r"\b(?:too|also|as\swell|another|besides|both)\b", re.IGNORECASE)
 _DENIED: Final = re.compile(r"\b(?:not|never|no)\b|n't\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[\w'.:%/-]+")
 _MANY: Final = frozenset(
@@ -170,6 +171,7 @@ def _read(text: str) -> tuple[tuple[str, ...], bool]:
     return _words(said_not), opened != plain or bare != body
 
 
+@lru_cache(maxsize=4_096)
 def main_part(text: str) -> str:
     """Returns a statement without a remark behind a comma that has no verb: "I can't drive, sprained wrist"."""
     main, comma, remark = text.partition(", ")

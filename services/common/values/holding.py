@@ -36,6 +36,7 @@ from services.common.values.newness import plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
 from services.common.values.partings import is_given_up
 from services.common.values.passing import is_for_a_while, is_over
+from services.common.values.patterns import CachedPattern
 from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
@@ -52,11 +53,11 @@ from services.common.values.topics import requantifies
 
 _CLAUSES_CHARS_MAX: Final = 400
 """In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
-_WITH_NEW: Final = re.compile(
+_WITH_NEW: Final = CachedPattern(
     r"^new\s+\w+\s*[:,]|\b(?:with|since|thanks\s+to|because\s+of|after)\s+(?:the|my|our|a|an)\s+new\b", re.IGNORECASE
 )
 """Says that something about the matter is new: "new schedule: ...", "with the new oven ..."."""
-_AFTER_THAT: Final = re.compile(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
+_AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
 _SINCE_WHEN: Final = re.compile(
     r"\s?(?:so\s|and\s)?(?:since|following|as\sof|as\sfrom|because\sof|due\sto|thanks\sto)\s\w"
@@ -66,20 +67,20 @@ _LAST_CLAUSE: Final = re.compile(r"[,;:.!]\s")
 _ONLY_NOW: Final = re.compile(
     r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.IGNORECASE
 )
-_GOES_ON: Final = re.compile(
+_GOES_ON: Final = CachedPattern(
     r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b",
     re.IGNORECASE,
 )
 """It is as it was after all: "I dropped the phone, but it still works"."""
-_SLIP: Final = re.compile(
+_SLIP: Final = CachedPattern(
     r"\bby\s(?:mistake|accident)\b|\b(?:accidentally|unknowingly|inadvertently)\b|\bwithout\s(?:knowing|noticing|realising|realizing)\b",
     re.IGNORECASE,
 )
 """It was not meant, so it says nothing of what holds: "I ate meat by mistake"."""
-_FOR_A_WHILE: Final = re.compile(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
+_FOR_A_WHILE: Final = CachedPattern(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
 """Under these the later one holds for a while, and takes nothing back."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
-_NEVER: Final = re.compile(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNORECASE)
+_NEVER: Final = CachedPattern(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNORECASE)
 _WILL: Final = re.compile(
     r"\b(?:i|we)(?:'ll|'m\s+going\s+to|'re\s+going\s+to|\s+(?:will|shall|want\s+to|plan\s+to))\b", re.IGNORECASE
 )
@@ -88,12 +89,12 @@ _HELD_AT: Final = frozenset({"job", "home", "school"})
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
 _OWN: Final = frozenset({"i", "we"})
 _WAS: Final = re.compile(r"(?:i|we)\s(?:was|were)\b", re.IGNORECASE)
-_ALSO: Final = re.compile(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
-_YEARS_AGO: Final = re.compile(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
-_TO_OTHERS: Final = re.compile(r"\byours?\b|\bsorry\b", re.IGNORECASE)
+_ALSO: Final = CachedPattern(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
+_YEARS_AGO: Final = CachedPattern(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
+_TO_OTHERS: Final = CachedPattern(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
 _NOT_SO: Final = re.compile(r"(?:\bnot|\bnever|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
-UNSURE: Final = re.compile(
+UNSURE: Final = CachedPattern(
     r"\b(?:if|might|maybe|perhaps|probably|would|wish|dream\w*|imagin\w*|thinking\s+(?:of|about)|considering|hope|"
     r"planning|nearly|almost|whether|supposedly|apparently|unless|yeah\s+right|rumou?r|(?<!got\s)(?<!get\s)used\s+to|believes?|claims?|pretend\w*|as\s+if)\b|\?",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ from typing import Final
 from services.common.values.complements import KIN
 from services.common.values.lexicon import MULTIPLE_ROLES, POSSESSIVES, PRONOUNS, VERBS
 from services.common.values.model import Modality
+from services.common.values.patterns import CachedPattern
 from services.common.values.people import OTHERS
 from services.common.values.reading import Clause
 from services.common.values.sentences import TIMES, nouns_of
@@ -57,7 +58,7 @@ _TAKEN_UP: Final = re.compile(
     r"signed\s(?:up\s)?with|enrolled\s(?:at|in)|taken\sup|took\sup|settled\son)\s(?P<what>(?:[\w'-]+\s?){1,5})",
     re.IGNORECASE,
 )
-_BROUGHT_OVER: Final = re.compile(
+_BROUGHT_OVER: Final = CachedPattern(
     r"\b(?:moved|migrated|transferred|switched|ported|converted|brought)\s(?P<what>(?:all\s(?:of\s)?)?(?:the|my|our|everything)"
     r"(?:\s[\w'-]+){0,3}?)\s(?:from\s(?:[\w'-]+\s){1,3})?(?:over\s|across\s)?to\s(?P<new>(?:the\s)?[\w'-]+)",
     re.IGNORECASE,
@@ -70,7 +71,7 @@ _TAKEN_OVER: Final = re.compile(
 )
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|nearly|almost|yet|without|no)|n't)\s(?:\w+\s){0,2}$", re.IGNORECASE)
 _OF_ANOTHER: Final = re.compile(r"(?:his|her|their|your)\b", re.IGNORECASE)
-_BEFORE: Final = re.compile(
+_BEFORE: Final = CachedPattern(
     r"\b(?:i|we)\s(?:had|used\sto)\b|\b(?:years|months)\sago\b|\bas\sa\s(?:kid|child)\b", re.IGNORECASE
 )
 _BY_ANOTHER: Final = re.compile(
@@ -79,7 +80,7 @@ _BY_ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )
 """Somebody else gives it up."""
-_BESIDE: Final = re.compile(r"\b(?:too|also|as\swell|besides|both|another|second|once|twice)\b", re.IGNORECASE)
+_BESIDE: Final = CachedPattern(r"\b(?:too|also|as\swell|besides|both|another|second|once|twice)\b", re.IGNORECASE)
 _GENERIC: Final = frozenset(
     "membership subscription account licence license contract lesson class place shop job course team club old".split()  # noqa: SIM905 - words
 )

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.values.fields import OPPOSED
+from services.common.values.patterns import CachedPattern
 from services.common.values.sentences import nouns_of
 from services.common.values.tokens import lemma, tokenize
 
@@ -22,8 +23,8 @@ _NO_NEED: Final = re.compile(
 )
 _STOP: Final = re.compile(r"^(?:you\scan\s)?(?:stop|quit)\s(?P<verb>\w{2,20}ing)\b", re.IGNORECASE)
 _ANY_MORE: Final = re.compile(r"\s(?:any\s?more|any\slonger|no\slonger)\b", re.IGNORECASE)
-_MAY: Final = re.compile(r"\bmay\s(?:not\s|no\slonger\s)?(?P<verb>[a-z]+)\b", re.IGNORECASE)
-_OFF: Final = re.compile(
+_MAY: Final = CachedPattern(r"\bmay\s(?:not\s|no\slonger\s)?(?P<verb>[a-z]+)\b", re.IGNORECASE)
+_OFF: Final = CachedPattern(
     r"\b(?P<deed>take|takes|took|taken|remove|removes|removed|strike|struck|drop|dropped|cross|crossed|leave|left|cut|kick|kicked|"
     r"withdraw|withdrew|pull|pulled|throw|threw|delete|deleted)\s(?P<what>[\w'-]+(?:\s[\w'-]+){0,4}?)\s(?:off|from|out\sof)\s"
     r"(?P<whole>[\w'-]+(?:\s[\w'-]+){0,4})",
@@ -104,6 +105,7 @@ def _did(match: re.Match[str]) -> str:
     return f"we {_PAST[' '.join(match['deed'].casefold().split())]}"
 
 
+@lru_cache(maxsize=4_096)
 def _order(text: str) -> str:
     """A statement as an order; empty where it is none."""
     plain = _PLEASE.sub("", text)

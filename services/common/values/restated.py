@@ -10,6 +10,7 @@ from typing import Final
 from services.common.values.lexicon import AUXILIARIES, HEDGES, IRREGULAR, PRONOUNS, STOP, VERBS
 from services.common.values.model import Value, ValueKind
 from services.common.values.newness import plainly
+from services.common.values.patterns import CachedPattern
 from services.common.values.quantities import Item, ValueReader
 from services.common.values.sameness import Match, match_values
 from services.common.values.splitting import DETERMINERS
@@ -21,11 +22,11 @@ _BREAK: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind these stands something beside what is said."""
-_MORE: Final = re.compile(
+_MORE: Final = CachedPattern(
     r"\b(?:more|fewer|less|another|extra|additional|only|instead|now|by\snow|already)\b", re.IGNORECASE
 )
 """Says that a number is another one than before."""
-_DENIED: Final = re.compile(r"\b(?:not|never|no|if|unless|would|used\sto)\b|n't\b", re.IGNORECASE)
+_DENIED: Final = CachedPattern(r"\b(?:not|never|no|if|unless|would|used\sto)\b|n't\b", re.IGNORECASE)
 _FILLERS: Final = (DETERMINERS - {"first", "second"}) | frozenset(
     ["now", "already", "just", "exactly", "please", "about", "around", "only", "again", ","]
 )

@@ -108,6 +108,7 @@ def is_resumed(earlier: str, later: str) -> bool:
     return bool(ceased) and any(_is_same(one, other) for one in ceased for other in _deeds(later, is_later=True))
 
 
+@lru_cache(maxsize=4_096)
 def in_present(text: str) -> str:
     """Returns "I take the train now" for "I'm back to taking the train", and other statements as they are."""
     match = _BACK_TO.match(text.replace("\u2019", "'"))

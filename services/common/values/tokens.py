@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from services.common.values.lexicon import CANONICAL, CONTRACTIONS, IRREGULAR, VERBS
@@ -27,6 +28,7 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
+@lru_cache(maxsize=16_384)
 def lemma(word: str) -> str:
     """Returns the base form of a verb or the singular of a noun, by rules; names keep their form mostly."""
     return CANONICAL.get(base := _base(word), base)
