@@ -72,6 +72,20 @@ def ends_differ(frame: Sequence[str], first: Sequence[str], second: Sequence[str
     return False
 
 
+def are_exclusive(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Returns whether two ends of the same beginning are two amounts, places or states of one kind.
+
+    Args:
+        first: The words of the earlier one, in lower case.
+        second: Those of the later one.
+    """
+    kinds = _kinds(first), _kinds(second)
+    if kinds[0] == kinds[1] and kinds[0] in ({"amount"}, {"place"}):
+        return True
+    one, other = STATES.get(first[0]), STATES.get(second[0])
+    return one is not None and other is not None and one[0] == other[0] and one != other
+
+
 def are_contrasted(earlier: str, later: str) -> bool:
     """Returns whether two statements open with two things of one kind: "my old laptop", "my new laptop"."""
     first, second = _WHICH.match(earlier), _WHICH.match(later)
@@ -99,6 +113,8 @@ def _kinds(words: Sequence[str]) -> set[str]:
         return times
     if number and opening not in PREPOSITIONS:
         return {"amount"}
+    if len(words) == 1 and opening in STATES:
+        return {"word"}  # "on", "off"
     if opening in _PLACES:
         return {"place"}
     if opening in PREPOSITIONS:

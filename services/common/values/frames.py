@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from services.common.values.complements import ends_differ
+from services.common.values.complements import are_exclusive, ends_differ
 from services.common.values.model import Value
 from services.common.values.newness import plainly
 from services.common.values.patterns import CachedPattern
@@ -34,7 +34,7 @@ _NOT: Final = re.compile(r",?\s(?:and\s)?(?:not|no\slonger|instead\sof|rather\st
 _ASIDE: Final = re.compile(r"[;:]|\s-{1,3}\s|\bbecause\b", re.IGNORECASE)
 _AND: Final = re.compile(r"\band\b", re.IGNORECASE)
 _FOR_A_WHILE: Final = CachedPattern(
-    r"\b(?:until|till|while|during|tonight|today|tomorrow|for\s(?:now|the\s(?:next|moment|time)|a\s(?:few|while))|"
+    r"\b(?:until|till|while(?!\s\w+ing\b)|during|tonight|today|tomorrow|for\s(?:now|the\s(?:next|moment|time)|a\s(?:few|while))|"
     r"this\s(?:week|weekend|month|morning|afternoon|evening)|temporarily|filling\sin)\b",
     re.IGNORECASE,
 )
@@ -71,36 +71,59 @@ def takes_another_end(earlier: str, later: str) -> bool:
 
     What holds for a while ("this week"), beside something else ("too") or under a condition takes nothing back.
     """
+    found = _other_end(earlier, later)
+    return found is not None and found.is_new
+
+
+def has_another_value(earlier: str, later: str) -> bool:
+    """Returns whether the later statement gives a thing another amount, place or state than the earlier one.
+
+    It need not say that this is new, since a thing has one of these at a time: "the range of my bike is 80 km". What
+    the speaker does, and when, is not read: that may be both.
+    """
+    found = _other_end(earlier, later)
+    if found is None or not _COPULAS & set(found.frame[-2:]) or found.frame[0] in _PRONOUNS:
+        return False
+    return are_exclusive(*found.ends)
+
+
+class _OtherEnd(NamedTuple):
+    """Two statements with the same beginning."""
+
+    frame: tuple[str, ...]
+    ends: tuple[tuple[str, ...], tuple[str, ...]]
+    is_new: bool
+
+
+def _other_end(earlier: str, later: str) -> _OtherEnd | None:
+    """What two statements share and in what they differ; None where both may hold."""
     later, is_dated = plainly(later)
     earlier = plainly(earlier)[0]
     if _FOR_A_WHILE.search(_SINCE.sub("", later)) or _ALSO.search(later) or _FOR_A_WHILE.search(earlier):
-        return False
+        return None
     old, _ = _read(earlier)
     new, is_new = _read(later)
     is_new = is_new or is_dated
-    frame = 0
-    while frame < min(len(old), len(new)) and old[frame] == new[frame]:
-        frame += 1
-    ends = _without_common_end(old[frame:], new[frame:])
-    if not all(0 < len(end) <= _END_MAX for end in ends):
-        return False
-    if _are_equal(*ends):
-        return False
+    place = 0
+    while place < min(len(old), len(new)) and old[place] == new[place]:
+        place += 1
+    frame = old[:place]
+    ends = _without_common_end(old[place:], new[place:])
+    if not all(0 < len(end) <= _END_MAX for end in ends) or _are_equal(*ends):
+        return None
     is_back = _AGAIN.search(later) is not None and _AT_PRESENT.search(earlier) is not None
     if (
-        (not is_back and ends_differ(old[:frame], *ends))
-        or _are_two_objects(old[:frame], ends)
-        or _is_cut_before_the_verb(old[:frame], ends)
+        (not is_back and ends_differ(frame, *ends))
+        or _are_two_objects(frame, ends)
+        or _is_cut_before_the_verb(frame, ends)
     ):
-        return False
+        return None
     said_not = _NOT.search(later.rstrip(".! "))
     if said_not is not None:
         is_new = _words(said_not["old"])[-len(ends[0]) :] == ends[0]
-    return (
-        is_new
-        and _is_slot(old[:frame], is_back=is_back)
-        and not any(_DENIED.search(" ".join(side)) for side in (old, new))
-    )
+    if not _is_slot(frame, is_back=is_back) or any(_DENIED.search(" ".join(side)) for side in (old, new)):
+        return None
+    return _OtherEnd(frame, ends, is_new)
 
 
 def _are_equal(first: Sequence[str], second: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from services.common.values.belongings import ROLES
 from services.common.values.compare import relation
 from services.common.values.complements import are_contrasted
 from services.common.values.conditions import passes_over
+from services.common.values.cores import is_said_otherwise
 from services.common.values.denials import denies, happens_after_all
 from services.common.values.ended import has_ended
 from services.common.values.endings import goes_with_it, is_deed_of_person
@@ -59,11 +60,6 @@ _WITH_NEW: Final = CachedPattern(
 """Says that something about the matter is new: "new schedule: ...", "with the new oven ..."."""
 _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
-_SINCE_WHEN: Final = re.compile(
-    r"\s?(?:so\s|and\s)?(?:since|following|as\sof|as\sfrom|because\sof|due\sto|thanks\sto)\s\w"
-)
-"""Opens what has changed with an event, without a comma behind it: "since the storm our choir meets in ..."."""
-_LAST_CLAUSE: Final = re.compile(r"[,;:.!]\s")
 _ONLY_NOW: Final = re.compile(
     r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.IGNORECASE
 )
@@ -142,9 +138,9 @@ def supersedes(earlier: Said, later: Said) -> Relation:
             return found
     if is_same_speaker and takes_another_end(earlier.text, later.text):
         return Relation.UPDATE
-    if is_same_speaker and _is_retold(earlier.text, later.text, is_told=later.is_announced):
-        return Relation.UPDATE
     if is_same_speaker and _is_told_in_other_words(earlier, later):
+        return Relation.UPDATE
+    if is_same_speaker and _is_said_in_part(earlier, later):
         return Relation.UPDATE
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
 
@@ -156,6 +152,13 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     if is_given_up(earlier.text, later.text) or is_so_after_all(earlier.text, later.text):
         return True
     return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
+
+
+def _is_said_in_part(earlier: Said, later: Said) -> bool:
+    if UNSURE.search(earlier.text):
+        return False
+    is_other_day = earlier.day is not None and later.day is not None and earlier.day < later.day
+    return is_said_otherwise(earlier.text, later.text, is_told=later.is_announced, is_other_day=is_other_day)
 
 
 def _turns_back(earlier: str, later: str) -> bool:
@@ -220,39 +223,6 @@ def _lives_otherwise(earlier: Said, later: Said, *, is_new: bool) -> bool:
     is_new = is_new or CHANGED.search(later.text) is not None
     is_other_day = earlier.day is not None and later.day is not None and earlier.day < later.day
     return answers_anew(earlier.text, later.text, is_new=is_new, is_other_day=is_other_day)
-
-
-def _with_same_opening(earlier: str, later: str) -> tuple[str, bool]:
-    """The later statement from where it opens as the earlier one does, and whether a reason stands before it.
-
-    "Roof repairs, so the choir meets in the gym" says "the choir meets in the gym" where the choir met elsewhere.
-    """
-    opening = " ".join(earlier.split()[:2]).casefold()
-    place = later.casefold().find(f" {opening} ")
-    if place <= 0 or not opening.count(" ") or (FIRST.match(opening) and not opening.startswith(("my ", "our "))):
-        return "", False  # what the speaker does is done in many ways
-    before = later[:place].rstrip().casefold()
-    if len(before.split()) < 2:
-        return "", False
-    if _SINCE_WHEN.match(_LAST_CLAUSE.split(before)[-1]):
-        return later[place + 1 :], True
-    reason = before.endswith((", so", ", hence", ", therefore", ", thus", ", which is why", ", that's why"))
-    return (later[place + 1 :], reason) if reason or before.endswith((",", ";", ":", "-")) else ("", False)
-
-
-def _is_retold(earlier: str, later: str, *, is_told: bool) -> bool:
-    """The same statement with another end or number behind what led to it."""
-    tail, has_reason = _with_same_opening(earlier, later)
-    if not tail:
-        return False
-    plain, is_dated = plainly(tail)
-    is_told = is_told or has_reason or is_dated
-    retold = f"{plain} now" if is_told else plain
-    return (
-        takes_another_end(earlier, retold)
-        or gives_another_number(earlier, plain, is_told=is_told)
-        or relation(plainly(earlier)[0], retold) in _ENDS
-    )
 
 
 def _by_topic(earlier: str, later: str) -> Relation | None:

@@ -1,0 +1,245 @@
+"""The parts of a sentence that say something by themselves, without what is said beside them. Pure functions.
+
+People add remarks: "my phone is a Fairphone, in case you need it", "the chapel is taken, so from this week the choir
+rehearses on Fridays, same hour". What a part says is compared with the parts of other sentences that begin with the
+same subject, so that a remark does not hide that one takes the place of the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from services.common.values.compare import relation
+from services.common.values.fields import CHANGED
+from services.common.values.frames import has_another_value, takes_another_end
+from services.common.values.lexicon import AUXILIARIES, PRONOUNS
+from services.common.values.model import Modality, Relation
+from services.common.values.newness import plainly
+from services.common.values.orders import in_plain_form
+from services.common.values.patterns import CachedPattern
+from services.common.values.pieces import read_statement
+from services.common.values.reading import Clause
+from services.common.values.restated import gives_another_number
+from services.common.values.splitting import DETERMINERS, verb_place
+from services.common.values.tokens import lemma
+
+_CHARS_MAX: Final = 300
+_PARTS_MAX: Final = 6
+_CUT: Final = re.compile(
+    r"[,;:]\s{1,3}(?:(?P<so>so|hence|therefore|thus|which\sis\swhy|that's\swhy)\s|(?:but|and|because|cause)\s)?|\s{1,3}[\u2013\u2014-]{1,3}\s{1,3}|\s\(|\)\s?|"
+    r"\s(?:so|but|because|and)\s(?=(?:i|we|i'm|we're|my|our|the|from|since)\b)",
+    re.IGNORECASE,
+)
+_SUBORDINATE: Final = re.compile(
+    r"^(?:if|when|whenever|while|who|which|that|whose|where|unless|until|till|in\scase|as\slong\sas|like|than|to|"
+    r"whether|although|though|even|not|no|without|for|at|on|in|during|every|near|under|inside|outside|because)\b",
+    re.IGNORECASE,
+)
+"""Opens a part that says nothing by itself, or to which the next one is limited."""
+_SINCE_THEN: Final = re.compile(
+    r"^(?:since|from|after|as\sof|as\sfrom|following|starting|with|thanks\sto|due\sto|because\sof|owing\sto|now\sthat)\s.{2,60}$",
+    re.IGNORECASE,
+)
+"""Stands before a subject and says since when or why: "with the baby [I don't sing at ten any more]"."""
+_TOLD: Final = re.compile(
+    r"\b(?:says?|said|thinks?|thought|claims?|claimed|tells?|told|heard|reckons?|believes?|asked|asks|jokes?|joked|dreamt|dreamed|imagine)\b",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"[\"\u201c\u201d]")
+_BESIDE: Final = CachedPattern(
+    r"\b(?:too(?!\s\w)|also|as\swell|besides|another|either|both|sometimes|once|twice)\b", re.IGNORECASE
+)
+_LIST_END: Final = re.compile(r"\s(?:and|or)\s|&", re.IGNORECASE)
+_WHO_IT_IS: Final = re.compile(
+    r"^(?P<role>(?:my|our)\s[\w-]{2,20})\s(?:is|'s)\s(?P<who>the\s(?!one\b|same\b|only\b|most\b|\w+est\b)[\w' -]{3,60}|"
+    r"(?-i:(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?[A-Z])[\w' -]{2,60})",
+    re.IGNORECASE,
+)
+"""As in "our vet is the practice on Kauri Street"."""
+_PASSING: Final = CachedPattern(
+    r"\b(?:trying|thinking|wondering|looking|planning|hoping|going|having|getting|struggling|considering|worried|will|shall)\b|'ll\b",
+    re.IGNORECASE,
+)
+"""What the speaker does for an hour or a day, or will do."""
+_NO_SUBJECTS: Final = frozenset(
+    "btw fyi ps hey hi oh ok okay well yes yeah haha lol thanks please let look see wow so and but".split()  # noqa: SIM905
+)
+_NEGATORS: Final = frozenset({"not", "never", "no", "longer", "any", "more", "anymore", "now", "do", "can", "will"})
+_LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "from", "by"})
+_SPEAKER: Final = "i"
+_ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
+
+
+class Core(NamedTuple):
+    """A part of a sentence with a subject and a verb of its own."""
+
+    text: str
+    opening: tuple[str, str]  # its subject, or "i" and its verb
+    is_new: bool  # says that it holds since lately; of what is not the speaker's deed also by giving a reason
+    is_rest: bool  # whether something else stands in the sentence
+
+
+def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: bool) -> bool:
+    """Returns whether a part of the later sentence takes the place of a part of the earlier one.
+
+    Args:
+        earlier: A sentence.
+        later: A later one of the same speaker.
+        is_told: Whether its turn announces a change.
+        is_other_day: Whether it was said on a later day.
+    """
+    earlier, later = in_plain_form(earlier, later)
+    first = cores(earlier)
+    if not first or _BESIDE.search(later):
+        return False
+    return any(
+        _takes_the_place(a, b, is_told=is_told, is_other_day=is_other_day)
+        for a in first
+        for b in (*cores(later), *_behind_an_opener(later, a))
+        if a.opening == b.opening and (a.is_rest or b.is_rest)
+    )
+
+
+def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> bool:
+    one, other = _clause(a.text), _clause(b.text)
+    if one is None or other is None or one.past or one.historic or other.historic or other.temporary:
+        return False
+    if other.past and not other.perfect:
+        return False
+    if b.opening[0] == _SPEAKER and (one.perfect or any(_PASSING.search(core.text) for core in (a, b))):
+        return False
+    is_new = b.is_new or (is_told and b.opening[0] != _SPEAKER)
+    told = f"{b.text} now" if is_new else b.text
+    return (
+        takes_another_end(a.text, told)
+        or gives_another_number(a.text, b.text, is_told=is_new)
+        or relation(a.text, told) in _ENDS
+        or _is_denied(one, other)
+        or (is_other_day and (has_another_value(a.text, b.text) or _is_another_holder(a.text, b.text)))
+    )
+
+
+def _is_denied(one: Clause, other: Clause) -> bool:
+    """Whether the later one denies as a whole what the earlier one says with more words.
+
+    Who does not sing at the ten o'clock service does not sing there every Sunday.
+    """
+    if one.negated or not other.negated or one.verb != other.verb or one.possessors != other.possessors:
+        return False
+    known = {lemma(word) for word in one.tokens}
+    said = {lemma(word) for word in other.tokens} - _NEGATORS - _LIGHT
+    return len(said) > 2 and said <= known
+
+
+def _is_another_holder(earlier: str, later: str) -> bool:
+    """Whether somebody or something else has a role of which there is one: "our vet is ..."."""
+    one, other = _WHO_IT_IS.match(earlier), _WHO_IT_IS.match(later)
+    if one is None or other is None or one["role"].casefold() != other["role"].casefold():
+        return False
+    if one["role"].casefold().endswith("s"):
+        return False
+    words = [set(match["who"].casefold().split()) - _LIGHT for match in (one, other)]
+    return not words[0] & words[1]
+
+
+@lru_cache(maxsize=4_096)
+def _clause(text: str) -> Clause | None:
+    """What a part says, where it is stated."""
+    clauses = read_statement(text).clauses
+    return clauses[0] if clauses and clauses[0].modality is Modality.STATED else None
+
+
+@lru_cache(maxsize=4_096)
+def cores(text: str) -> tuple[Core, ...]:
+    """Returns the parts of a sentence that say something by themselves; none of a long one or of a quotation."""
+    if len(text) > _CHARS_MAX or _QUOTED.search(text) or text.rstrip().endswith("?"):
+        return ()
+    parts = _parts(text)
+    return tuple(_cores(parts)) if len(parts) <= _PARTS_MAX else ()
+
+
+class _Part(NamedTuple):
+    text: str
+    follows: bool  # from the part before it: "burst pipe, so the orchestra meets in the town hall"
+
+
+@lru_cache(maxsize=4_096)
+def _parts(text: str) -> tuple[_Part, ...]:
+    plain = " ".join(text.replace("\u2019", "'").split()).rstrip(".! ")
+    cuts = [(match.start(), match.end(), match["so"] is not None) for match in _CUT.finditer(plain)]
+    starts = [(0, False), *((end, follows) for _, end, follows in cuts)]
+    ends = [*(start for start, _, _ in cuts), len(plain)]
+    parts = (_Part(plain[start:end].strip(), follows) for (start, follows), end in zip(starts, ends, strict=True))
+    return tuple(part for part in parts if part.text)
+
+
+def _cores(parts: Sequence[_Part]) -> Iterator[Core]:
+    for place, part in enumerate(parts):
+        before = parts[place - 1].text if place else ""
+        if before and (_SUBORDINATE.match(before) or _TOLD.search(before)):
+            continue
+        if _is_list([part.text for part in parts[place:]]):
+            continue
+        core = _core(part.text, is_new=part.follows, is_rest=len(parts) > 1)
+        if core is not None:
+            yield core
+
+
+def _is_list(parts: Sequence[str]) -> bool:
+    """Whether a part goes on as a list: "two cats, a dog and a hen"."""
+    following: list[str] = []
+    for part in parts[1:]:
+        if _has_verb(part):
+            break
+        following.append(part)
+    return bool(following) and _LIST_END.search(f" {following[-1]} ") is not None
+
+
+def _has_verb(part: str) -> bool:
+    return verb_place([word.casefold().strip(".,!") for word in part.split()]) is not None
+
+
+def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
+    plain, is_dated = plainly(part)
+    if _SUBORDINATE.match(plain) or _TOLD.search(plain):
+        return None
+    opening = _opening(plain)
+    if opening is None:
+        return None
+    is_new = (is_new and opening[0] != _SPEAKER) or is_dated or CHANGED.search(part) is not None
+    return Core(plain, opening, is_new, is_rest or plain != part)
+
+
+def _opening(plain: str) -> tuple[str, str] | None:
+    """How a part begins: its subject of one or two words, or who speaks and the verb."""
+    clause = _clause(plain)
+    words = [word.casefold().strip(".,!") for word in plain.split()]
+    if clause is None or not clause.verb or not clause.subject or len(words) < 3:
+        return None
+    if words[0] in {"the", "my", "our"}:
+        return (words[1], "" if words[2] in AUXILIARIES else words[2])
+    if clause.subject[0] in {"i", "we"}:
+        return (_SPEAKER, clause.verb)
+    if words[0] in PRONOUNS | DETERMINERS | _NO_SUBJECTS or clause.subject[0] in PRONOUNS:
+        return None
+    return (words[0], "" if words[1] in AUXILIARIES else words[1])
+
+
+def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
+    """The rest of a part of the later sentence from where it begins as the earlier one does.
+
+    In "after knocking down a wall Villa Rosa has eleven rooms" no comma shows where the event ends.
+    """
+    head = a.text.split()[0]
+    for part, _ in _parts(later):
+        match = re.search(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE)
+        if match is None or not _SINCE_THEN.match(part[: match.start()]):
+            continue
+        if part[:5].casefold() == "with " and CHANGED.search(part) is None:
+            continue  # "with Ana I walk the dog at nine"
+        core = _core(part[match.end() :], is_new=True, is_rest=True)
+        if core is not None:
+            yield core
