@@ -58,8 +58,15 @@ def decide(one: Assertion, other: Assertion) -> Supersession | None:
     )
 
 
-def rest(statement: Assertion, premise: Assertion, ended: Supersession) -> Supersession | None:
-    """A statement before the end of its premise rests on it where it repeats the premise's last word."""
+def rest(
+    statement: Assertion, premise: Assertion, ended: Supersession, standing: Assertion | None
+) -> Supersession | None:
+    """A statement before the end of its premise rests on it where it repeats the premise's last word.
+
+    A later one that opens with "again" takes the place of what ended the premise.
+    """
+    if standing is not None and statement.time > ended.end_time and statement.text.startswith("again"):
+        return replace(ended, loser=standing.place, winner=statement.place, statement=standing.text)
     if statement.time >= ended.end_time or premise.text.split()[-1] not in statement.text.split():
         return None
     if statement.place in (premise.place, ended.winner) or not ended.ends_premises:
@@ -300,6 +307,16 @@ class SupersessionStoreContract:
             "home Bruges",
         )
         assert found.premise_place == self.STORY[0].place
+
+    RETURN = (assertion(1, "home Ghent", 1, 2), assertion(3, "home Bruges", 1, 3), assertion(5, "again Ghent", 1, 2))
+    """What was so, what took its place, and that it is so again."""
+
+    @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 0, 1), (1, 0, 2)])
+    async def test_spec_3_5_what_is_so_again_supersedes_what_took_its_place(
+        self, store: SupersessionStore, order: tuple[int, ...]
+    ) -> None:
+        await self.told(store, *(self.RETURN[number] for number in order))
+        assert await self.losers(store) == ["home Bruges", "home Ghent"]
 
     async def test_statements_of_one_request_rest_on_each_other(self, store: SupersessionStore) -> None:
         await store.add(ADA, self.STORY, decide, candidates_max=10, rest=rest)

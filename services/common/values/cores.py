@@ -176,6 +176,11 @@ def _parts(text: str) -> tuple[_Part, ...]:
     return tuple(part for part in parts if part.text)
 
 
+def split_parts(text: str) -> tuple[str, ...]:
+    """Returns a sentence cut at commas, dashes and before "so" or "but", without what joins the parts."""
+    return tuple(part.text for part in _parts(text))
+
+
 def _cores(parts: Sequence[_Part]) -> Iterator[Core]:
     for place, part in enumerate(parts):
         before = parts[place - 1].text if place else ""

@@ -51,6 +51,7 @@ from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.tokens import tokenize
 from services.common.values.topics import requantifies
+from services.common.values.until import is_fulfilled
 
 _CLAUSES_CHARS_MAX: Final = 400
 """In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
@@ -165,7 +166,9 @@ def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
-    if is_resumed(earlier, later) or is_over(earlier, later) or is_reversed(earlier, later):
+    if is_resumed(earlier, later) or is_over(earlier, later) or is_fulfilled(earlier, later):
+        return True
+    if is_reversed(earlier, later):
         return True
     first, second = read_statement(earlier), read_statement(later)
     return loses_an_item(earlier, first.clauses, second.pieces, second.clauses)

@@ -12,6 +12,7 @@ from services.common.scope import Scope
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
 from services.common.values.premises import rests_on
+from services.common.values.returning import returns_to
 from services.semantic.supersession.model import (
     Assertion,
     Decider,
@@ -53,20 +54,56 @@ def decided(one: Assertion, other: Assertion, *, at: datetime, reduces: bool = F
     reason = _REASONS.get(relation)
     if reason is None:
         return None
+    found = _ends(earlier, later, reason, at=at)
+    if reduces and found.state is State.APPLIED:
+        return replace(found, state=State.REDUCED, decided_by=Decider.POLICY, decision_reason=_BOTH_DOUBTED)
+    return found
+
+
+def followed(
+    statement: Assertion, premise: Assertion, ended: Supersession, standing: Assertion | None, *, at: datetime
+) -> Supersession | None:
+    """Returns what follows from a statement and a superseded one: what superseded it is over, or the statement is.
+
+    Args:
+        statement: Any statement.
+        premise: The superseded one.
+        ended: Its supersession.
+        standing: What superseded it, where that is about the same as the statement.
+        at: When it is recorded.
+    """
+    returned = None if standing is None else _returned(statement, premise, ended, standing, at=at)
+    return returned or rested(statement, premise, ended, at=at)
+
+
+def _returned(
+    statement: Assertion, premise: Assertion, ended: Supersession, standing: Assertion, *, at: datetime
+) -> Supersession | None:
+    """A later statement that says that the superseded one is so again supersedes what stood in between."""
+    one, other, last = premise.order, standing.order, statement.order
+    if ended.state is not State.APPLIED or not one < other < last or ended.is_turned:
+        return None
+    if len({side.speaker.casefold() for side in (statement, premise, standing)}) > 1:
+        return None
+    if not Scope.from_key(standing.scope_key).sees(Scope.from_key(statement.scope_key)):
+        return None  # a reader of what stood may not see the statement
+    if not returns_to(premise.text, standing.text, statement.text):
+        return None
+    return _ends(standing, statement, Reason.UPDATED, at=at)
+
+
+def _ends(earlier: Assertion, later: Assertion, reason: Reason, *, at: datetime) -> Supersession:
     is_clear = earlier.time != later.time
-    is_reduced = is_clear and reduces
     return Supersession(
         loser=earlier.place,
         winner=later.place,
         reason=reason,
-        state=State.REDUCED if is_reduced else State.APPLIED if is_clear else State.PENDING,
+        state=State.APPLIED if is_clear else State.PENDING,
         end_time=later.time,
         create_time=at,
         statement=earlier.text,
         standing_statement=later.text,
         is_whole=earlier.is_only,
-        decided_by=Decider.POLICY if is_reduced else Decider.NOBODY,
-        decision_reason=_BOTH_DOUBTED if is_reduced else "",
     )
 
 

@@ -26,7 +26,7 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 from services.semantic.supersession.reading import assertions_of
-from services.semantic.supersession.resolving import decided, rested
+from services.semantic.supersession.resolving import decided, followed
 from services.semantic.supersession.store import SupersessionStore
 
 
@@ -68,7 +68,7 @@ class SupersessionService:
                 ]
             )
             decide = partial(decided, at=self._clock.now(), reduces=self._reduces)
-            rest = partial(rested, at=self._clock.now())
+            rest = partial(followed, at=self._clock.now())
             new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max, rest=rest)
             count += len(new)
         return count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from services.common.idempotency.model import IdempotencyRecords
@@ -20,8 +20,12 @@ from services.semantic.supersession.model import (
 Decide: TypeAlias = Callable[[Assertion, Assertion], Supersession | None]
 """What follows from two statements of one user, in either order."""
 
-Rest: TypeAlias = Callable[[Assertion, Assertion, Supersession], Supersession | None]
-"""What follows for a statement, from one that may be its premise and from what superseded that."""
+Rest: TypeAlias = Callable[[Assertion, Assertion, Supersession, Assertion | None], Supersession | None]
+"""What follows for a statement from a superseded one: it may rest on it, or say that it is so again.
+
+The arguments are the statement, the superseded one, the supersession, and the statement that superseded it where that
+is about the same too.
+"""
 
 Once: TypeAlias = Callable[
     [IdempotencyRecords, Callable[[], Awaitable[Supersession]]],
@@ -53,18 +57,28 @@ def decided_pairs(decide: Decide, pairs: Iterable[tuple[Assertion, Assertion]]) 
 
 
 def rested_pairs(
-    rest: Rest, found: Iterable[tuple[Assertion, Assertion, Supersession]], known: Sequence[Supersession]
+    rest: Rest,
+    found: Iterable[tuple[Assertion, Assertion, Supersession]],
+    known: Sequence[Supersession],
+    around: Mapping[Place, Assertion],
 ) -> list[Supersession]:
-    """What follows for statements and their possible premises, but for pairs that were found before."""
+    """What follows for statements beside superseded ones, but for pairs that were found before.
+
+    Args:
+        rest: Decides.
+        found: What `premises_of` returns.
+        known: What was found before.
+        around: The statements about the same, by their places.
+    """
     ids = {one.supersession_id for one in known}
-    rests = (rest(statement, premise, ended) for statement, premise, ended in found)
-    return [one for one in rests if one is not None and one.supersession_id not in ids]
+    rests = (rest(statement, premise, ended, around.get(ended.winner)) for statement, premise, ended in found)
+    return list({one.supersession_id: one for one in rests if one and one.supersession_id not in ids}.values())
 
 
 def premises_of(
     pairs: Sequence[tuple[Assertion, Assertion]], supersessions: Sequence[Supersession]
 ) -> Iterator[tuple[Assertion, Assertion, Supersession]]:
-    """Statements, each beside those of its candidates that are superseded, and what superseded these."""
+    """Statements, each beside those of its candidates that are superseded, and their supersessions."""
     by_loser: dict[Place, list[Supersession]] = {}
     for one in supersessions:
         by_loser.setdefault(one.loser, []).append(one)

@@ -231,8 +231,9 @@ async def _rests(
     losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
     around = await _pairs(transaction, owner, losers, candidates_max, sealing)
     turned = [(other, premise) for premise, other in around]
+    by_place |= {other.place: other for other, _ in turned}
     resting = chain(premises_of(pairs, stored), premises_of(turned, ended))
-    return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found))
+    return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found, by_place))
 
 
 async def put_decided(

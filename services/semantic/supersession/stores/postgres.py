@@ -128,8 +128,9 @@ class PostgresSupersessionStore:
         losers = [by_place[place] for place in dict.fromkeys(one.loser for one in ended)]
         around = await self._pairs(connection, owner, losers, candidates_max, sealing)
         turned = [(other, premise) for premise, other in around]
+        by_place |= {other.place: other for other, _ in turned}
         resting = chain(premises_of(pairs, stored), premises_of(turned, ended))
-        return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found))
+        return await asyncio.to_thread(lambda: rested_pairs(rest, resting, found, by_place))
 
     async def put(self, owner: Owner, supersessions: Sequence[Supersession]) -> int:
         """See `SupersessionStore.put`."""

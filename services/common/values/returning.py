@@ -1,0 +1,64 @@
+"""What was so before and is so again: "the weekly digest again", after "send it daily from now on". Pure functions.
+
+A statement that says "again" or "back" and names what an earlier, superseded one said takes the place of what had
+superseded it, in whatever words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.common.values.cores import cores
+from services.common.values.passing import is_for_a_while
+from services.common.values.people import OTHERS, THIRD
+from services.common.values.sentences import nouns_of
+
+_CHARS_MAX: Final = 250
+_BACK_TO: Final = re.compile(r"\bback\s(?:to|on|onto|in|into|at|with)\s(?P<what>[^,.;!]{2,80})", re.IGNORECASE)
+_AGAIN: Final = re.compile(
+    r"\b(?:again|once\smore|(?:as|like)\s(?:before|always|in\sthe\spast|it\s(?:was|used\sto)|i\sdid|we\sdid)|returned\sto|"
+    r"(?:gone|went|going)\sback\sto)\b",
+    re.IGNORECASE,
+)
+_UNSURE: Final = re.compile(
+    r"\b(?:if|might|maybe|perhaps|probably|would|could|wish|hope|almost|nearly|never|not|no|today|tonight|yesterday|whether|"
+    r"once\sin\sa\swhile|sometimes|too|also)\b|n't\b|\?",
+    re.IGNORECASE,
+)
+"""Under these nothing has returned, or beside the other."""
+_NO_TOPICS: Final = frozenset({"again", "back", "before", "more", "day", "time", "please", "now"})
+
+
+def returns_to(former: str, standing: str, later: str) -> bool:
+    """Returns whether a statement says that what a former one said is so again.
+
+    Args:
+        former: A statement that was superseded.
+        standing: What superseded it.
+        later: A statement after both, of the same speaker.
+    """
+    if max(map(len, (former, standing, later))) > _CHARS_MAX or _UNSURE.search(later) or is_for_a_while(later):
+        return False
+    if OTHERS.search(later) or THIRD.search(later):
+        return False
+    back = _BACK_TO.search(later)
+    if back is None and not _AGAIN.search(later):
+        return False
+    said = nouns_of(later) - _NO_TOPICS
+    return any(
+        _names(part, other, said, is_named=back is not None) for part in _parts(former) for other in _parts(standing)
+    )
+
+
+def _names(part: frozenset[str], standing: frozenset[str], said: frozenset[str], *, is_named: bool) -> bool:
+    """Whether what only the former statement says is named, nothing of what only the other one says, and the topic."""
+    value, topic = part - standing - _NO_TOPICS, (part & standing) - _NO_TOPICS
+    if not value or not value <= said or said & (standing - part):
+        return False
+    return is_named or not topic or bool(topic & said)
+
+
+def _parts(text: str) -> list[frozenset[str]]:
+    """The words of a statement as a whole, and of its parts without what is said beside them."""
+    return [nouns_of(text), *(nouns_of(core.text) for core in cores(text))]
