@@ -25,7 +25,7 @@ from services.common.values.everyday import abstains, goes_otherwise, is_born, i
 from services.common.values.fields import CHANGED, FIELDS
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
-from services.common.values.items import loses_an_item
+from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
@@ -121,7 +121,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return found
     if len(earlier.text) > _CLAUSES_CHARS_MAX or len(later.text) > _CLAUSES_CHARS_MAX or UNSURE.search(later.text):
         return Relation.UNKNOWN
-    if are_contrasted(earlier.text, later.text):
+    if are_contrasted(earlier.text, later.text) or leaves_another_group(earlier.text, later.text):
         return Relation.COMPATIBLE
     if is_ironic(later.text) or is_ironic(earlier.text) or _GOES_ON.search(later.text) or _SLIP.search(later.text):
         return Relation.UNKNOWN

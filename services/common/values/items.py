@@ -55,12 +55,51 @@ _ELSEWHERE: Final = re.compile(
     re.IGNORECASE,
 )
 """Said of an animal or a thing: "the dog lives with my ex now"; people live where they like."""
+_IT_GONE: Final = re.compile(
+    r"\b(?:remove[ds]?|took|taken|dropp?ed|kicked|delet(?:ed|ing)|struck|threw|thrown|crossed|uninstalled|scrapped)\s(?:it|him|her|them)\s(?:from|off|out\sof)\s"
+    r"(?:(?:the|my|our|his|her|their)\s)?(?P<group>[\w-]+(?:\s[\w-]+)?)",
+    re.IGNORECASE,
+)
+"""As in "nobody looks at Nagios, so I removed it from the monitoring stack"."""
+_NO_MEMBER: Final = re.compile(
+    rf"^{_THE}{_ITEM}\s?(?:'s|\sis|\sare|\shas|\shave|\swas|\swere|\sgot)?(?:\s(?:now|just|finally|been))?\s"
+    r"(?:left|quit|leaves|(?:dropp?ed|drops|opted)\sout\sof|out\sof|off|no\slonger\s(?:in|on|part\sof|with)|gone\sfrom|removed\sfrom|taken\soff|"
+    r"not\s(?:in|on|part\sof)|struck\soff|crossed\soff|kicked\sout\sof|thrown\sout\sof)\s(?:the|my|our|his|her|its|their)\s(?P<group>[\w-]+(?:\s[\w-]+)?)",
+    re.IGNORECASE,
+)
+"""As in "Sami has left the band", "kiwi is off his list"."""
+_GROUP_IS: Final = re.compile(
+    r"^(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?\s(?:is|are|has|have|consists\sof|includes?)\b", re.IGNORECASE
+)
+_LEAVES: Final = re.compile(
+    r"\b(?:left|leaves|quit|out\sof|off|from)\s(?:the|my|our)\s(?P<group>[\w-]+(?:\s(?!and\b|but\b|so\b|last\b|this\b|because\b)[\w-]+)?)(?=$|[,.;!]|\s)",
+    re.IGNORECASE,
+)
+_ANY_GROUP: Final = frozenset({"list", "plan", "menu", "programme", "program", "team", "group", "form", "set", "order"})
+_OPEN_ITEMS: Final = re.compile(
+    r"\b(?:lack(?:s|ing)?|needs?|missing|to\s(?:do|buy|get|pay|read|finish|sign|collect)|outstanding|unpaid|waiting\sfor|owes?|left\sto\s\w+|wish\slist)\b",
+    re.IGNORECASE,
+)
+_RECEIVED: Final = re.compile(
+    rf"\b(?:had|got|gotten|bought|did|done|finished|paid|received|fetched|signed|collected|picked\sup|ticked\soff|handed\sin)\s{_THE}{_ITEM}"
+    r"(?=$|[.,;!]|\s(?:today|yesterday|and|now|last|this|on|at|from|already|too|in|for)\b)",
+    re.IGNORECASE,
+)
+"""What was still to be had or done and now is: "Nils had the tetanus jab today"."""
+_FORMS: Final = frozenset("jab shot vaccination form bill book part chapter".split())  # noqa: SIM905 - words
+"""Words behind the name of an item: "the tetanus jab"."""
+_REMAINING: Final = re.compile(
+    r"\b(?:leaves|leaving|left\swith|down\sto|that's\sjust|it's\s(?:just|only)|only|just)\s(?:(?:just|only|me|us|with|the|my|our)\s){0,2}"
+    r"(?P<rest>[\w'-]+(?:,\s[\w'-]+){0,5}(?:,?\s(?:and|&)\s[\w'-]+)?)",
+    re.IGNORECASE,
+)
+"""As in "that leaves Mondays and Wednesdays for the reception"."""
 _TO_ANOTHER: Final = re.compile(
     rf"^{_THE}{_ITEM}\s(?:has\s)?(?:moved|switched|changed|transferred|gone|went)\s(?:over\s)?to\s(?:another|a\sdifferent|the\sother)\s(?P<group>\w+)",
     re.IGNORECASE,
 )
 _STAYS_AWAY: Final = re.compile(
-    r"^(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s(?:come|coming|make\sit|be\s(?:there|coming)|attend|attending|join|joining)\b"
+    r"^(?:[Tt]he\s)?(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s(?:come|coming|make\s(?:it|the\s\w+)|be\s(?:there|coming)|attend|attending|join|joining)\b"
 )
 _GUESTS: Final = re.compile(
     r"\b(?:guests?|invit\w+|come|coming|inviting|attend\w*|party|dinner|trip|wedding|list|join\w*)\b", re.IGNORECASE
@@ -70,6 +109,9 @@ _MOVED: Final = re.compile(
 )
 _LIVES: Final = re.compile(r"\b(?P<kin>\w{1,30})\s(?:in|at)\s(?P<place>[A-Z][\w-]{1,40})$")
 _DENIED: Final = re.compile(r"\b(?:never|almost|nearly|if|might|maybe|today|tonight|this\smorning)\b|\?", re.IGNORECASE)
+_UNSURE: Final = re.compile(
+    r"\b(?:never|almost|nearly|if|might|maybe|not|wants?|would|should)\b|n't\b|\?", re.IGNORECASE
+)
 _OWN: Final = frozenset({"i", "we"})
 
 
@@ -86,8 +128,15 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
     is_of_now = first and all(not (clause.historic or clause.past) and is_plain(clause) for clause in first)
     if len(items) < 2 or not is_of_now or any(clause.negated for clause in first) or OTHERS.match(earlier):
         return False
+    whole = " ".join(later).rstrip(".! ")
+    if _leaves_another_group(earlier, items, whole):
+        return False
     if any(_is_gone(earlier, items, piece) for piece in later):
         return True
+    if len(whole) <= _CHARS_MAX and _UNSURE.search(whole) is None:
+        parts = [whole, *(piece.strip().rstrip(".! ") for piece in later)]
+        if any(rule(earlier, items, part) for rule in (_has_left, _is_had, _is_rest) for part in parts):
+            return True
     return any(_is_denied(a, b, items) for a in first for b in second)
 
 
@@ -115,6 +164,66 @@ def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
         return True
     moved = _MOVED.match(plain)
     return moved is not None and any(_lives_elsewhere(item, moved) for item in items)
+
+
+def _leaves_another_group(earlier: str, items: Sequence[str], later: str) -> bool:
+    """Whether an item leaves a group that is not the one of which the earlier statement lists the members."""
+    lists = _GROUP_IS.match(earlier)
+    leaves = _LEAVES.search(later)
+    if lists is None or leaves is None or nouns_of(leaves["group"]) & _ANY_GROUP:
+        return False
+    is_member = any(_head(item) in nouns_of(later) for item in items)
+    return is_member and not nouns_of(leaves["group"]) <= nouns_of(earlier)
+
+
+def leaves_another_group(earlier: str, later: str) -> bool:
+    """Returns whether one of several things leaves another group than the one the earlier statement is about."""
+    items = _items(earlier)
+    return len(items) > 1 and len(later) <= _CHARS_MAX and _leaves_another_group(earlier, items, later)
+
+
+def _has_left(earlier: str, items: Sequence[str], plain: str) -> bool:
+    """Whether an item is no more among those of the group that the earlier statement names."""
+    match = _NO_MEMBER.match(plain)
+    what = match["what"] if match is not None else ""
+    if match is None:
+        match = _IT_GONE.search(plain)
+        named = [item for item in items if match is not None and _head(item) in nouns_of(plain[: match.start()])]
+        what = named[-1] if named else ""
+    if match is None or not what or not _is_item(what, items):
+        return False
+    group = nouns_of(match["group"])
+    return bool(group) and (group <= nouns_of(earlier) or bool(group & _ANY_GROUP))
+
+
+def _is_had(earlier: str, items: Sequence[str], plain: str) -> bool:
+    """Whether one of several things that were lacking is there now; a name at its beginning is in both statements."""
+    match = _RECEIVED.search(plain)
+    if match is None or _OPEN_ITEMS.search(earlier) is None:
+        return False
+    what = " ".join(word for word in match["what"].split() if word.casefold() not in _FORMS)
+    if not what or not _is_item(what, items):
+        return False
+    who = plain.split(maxsplit=1)[0]
+    return not who[:1].isupper() or who in {"I", "We"} or match.start() == 0 or who in earlier
+
+
+def _is_rest(earlier: str, items: Sequence[str], plain: str) -> bool:
+    """Whether a part of the items is said to be what is left."""
+    match = _REMAINING.search(plain)
+    if match is None:
+        return False
+    left = {_head(part.strip()) for part in _SPLIT.split(match["rest"])} - {""}
+    heads = {_last(item) for item in items}
+    is_clear = match[0].casefold().startswith(("leav", "left", "down"))
+    topic = nouns_of(earlier) & nouns_of(plain[match.end() :]) if not is_clear else left
+    return bool(left) and left < heads and bool(topic)
+
+
+def _last(item: str) -> str:
+    """The last word of an item in base form: the first of several stands behind what they are items of."""
+    words = item.split()
+    return lemma(words[-1].casefold()) if words else ""
 
 
 def _named(plain: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from services.common.values.reading import Clause, Item
 from services.common.values.sameness import DIMENSIONS, Match, match_values
 from services.common.values.sentences import TIMES
 from services.common.values.slots import are_of_other_parts, is_plain
+from services.common.values.splitting import are_two_of_a_kind
 from services.common.values.succession import is_of_another
 from services.common.values.tokens import lemma
 
@@ -63,6 +64,8 @@ def is_measured_anew(a: Clause, b: Clause, *, is_told: bool) -> bool:
     if is_beside or (b.past and not is_step) or a.possessors != b.possessors:
         return False
     if _people(a) != _people(b) or {"he", "she", "you"} & set(b.bag) - set(a.bag):
+        return False
+    if ("your" in a.words) is not ("your" in b.words) or are_two_of_a_kind(a.words, b.words):
         return False
     sides = [DIMENSIONS & set(clause.words) for clause in (a, b)]
     if all(sides) and sides[0] != sides[1]:

@@ -34,6 +34,8 @@ DETERMINERS: Final = frozenset(
 PREPOSITIONS: Final = frozenset(
     ["to", "in", "on", "at", "of", "by", "for", "with", "from", "into", "about", "over", "under", "near"]
 )
+_THE: Final = frozenset({"the", "my", "our", "your", "his", "her", "their"})
+_NO_KINDS: Final = AUXILIARIES | PREPOSITIONS | DETERMINERS | {"and", "or", "but", "so", *PUNCTUATION}
 _SPEAKING: Final = frozenset({"i", "we", "they", "he", "she"})
 _BETWEEN: Final = frozenset(
     """
@@ -113,3 +115,22 @@ def verb_place(words: Sequence[Item]) -> int | None:
         if word == "left" and place:
             return place
     return None
+
+
+def are_two_of_a_kind(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Returns whether two statements name two things of one kind: "the search api", "the upload api".
+
+    Args:
+        first: The words of one, in lower case.
+        second: Those of the other.
+    """
+    kinds: list[dict[str, set[str]]] = [{}, {}]
+    for found, words in zip(kinds, (first, second), strict=True):
+        for before, which, what in zip(words, words[1:], words[2:], strict=False):
+            if before in _THE and not {which, what} & _NO_KINDS and lemma(what) not in VERBS:
+                found.setdefault(lemma(what), set()).add(which)
+    one, other = kinds
+    return any(
+        not one[what] & other[what] and not one[what] & set(second) and not other[what] & set(first)
+        for what in one.keys() & other.keys()
+    )

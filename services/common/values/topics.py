@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from services.common.values.lexicon import MONTHS, NOUNS_TOO, POSSESSIVES, PRONOUNS, STOP, VERBS
+from services.common.values.splitting import are_two_of_a_kind
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
 _FILLERS: Final = """
@@ -74,7 +75,7 @@ _SHARED_SURE: Final = 3
 def requantifies(earlier: str, later: str) -> bool:
     """Returns whether the later statement gives a quantity or a date of the earlier one a new value, and says so."""
     shared = topic_words(earlier) & topic_words(later)
-    if len(shared) < _SHARED_MIN:
+    if len(shared) < _SHARED_MIN or are_two_of_a_kind(_words(earlier), _words(later)):
         return False
     if _recounts(earlier, later, shared) or _reaches(earlier, later, shared):
         return True
@@ -97,6 +98,10 @@ def requantifies(earlier: str, later: str) -> bool:
         if is_about and _is_one_matter(earlier, later, unit):
             return True
     return False
+
+
+def _words(text: str) -> list[str]:
+    return [token.lower for token in tokenize(text)]
 
 
 def _is_one_matter(earlier: str, later: str, unit: str) -> bool:

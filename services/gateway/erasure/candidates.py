@@ -18,7 +18,7 @@ from services.common.embedding.serving import pinned
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.erasure.called import is_said_of, name_of_thing, names_it
 from services.gateway.erasure.followups import follow_ups
-from services.gateway.erasure.matching import Wanted, choose, read, reason_of
+from services.gateway.erasure.matching import Wanted, choose, read, read_all, reason_of
 from services.gateway.erasure.model import Choice, ErasureSettings, Planned
 from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.store import LoggedTurns
@@ -53,14 +53,33 @@ class Candidates:
 
         With a `reader` only those that belong to its place and to places above it.
         """
-        wanted = read(query)
-        if wanted.is_empty:
+        parts = [(text, wanted) for text, wanted in read_all(query) if not wanted.is_empty]
+        if not parts:
             return Choice()
+        recalled = await self._recalled(principal, user_id, query, reader, seconds_left=seconds_left)
+        choices = [
+            await self._chosen_by(principal, user_id, text, wanted, recalled, reader=reader) for text, wanted in parts
+        ]
+        memories = _distinct(memory for choice in choices for memory in choice.memories)
+        ids = {(memory.kind, memory.memory_id) for memory in memories}
+        near = _distinct(memory for choice in choices for memory in choice.near)
+        return Choice(memories, [memory for memory in near if (memory.kind, memory.memory_id) not in ids])
+
+    async def _chosen_by(
+        self,
+        principal: Principal,
+        user_id: str,
+        query: str,
+        wanted: Wanted,
+        recalled: Sequence[Planned],
+        *,
+        reader: Scope | None,
+    ) -> Choice:
+        """The memories that one thing named in a query means."""
         limit = self._settings.memories_max + 1
-        logged, told, recalled = await asyncio.gather(
+        logged, told = await asyncio.gather(
             self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, reader=reader, limit=limit),
             self._turns.turns_with(principal.tenant_id, user_id, wanted.told_terms, reader=reader, limit=limit),
-            self._recalled(principal, user_id, query, reader, seconds_left=seconds_left),
         )
         found = _distinct((*recalled, *told, *logged))
         chosen = await self._chosen_of(wanted, query, found)

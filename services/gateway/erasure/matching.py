@@ -55,11 +55,16 @@ _TALK: Final = re.compile(
     re.IGNORECASE,
 )
 """Opens a query that means a conversation as a whole: "our conversation about the brooch"."""
+_AND: Final = re.compile(r"\s(?:and|or)\s(?=(?:my|our|the)\s)", re.IGNORECASE)
+_TOGETHER: Final = re.compile(r"\b(?:between|both|with|from)\b", re.IGNORECASE)
+_PARTS_MAX: Final = 4
 _DATED: Final = frozenset("in until till since last next this early late mid every during".split())  # noqa: SIM905 - words
 """Before a month they make it a time: "in May"."""
 _TIMES: Final = frozenset(MONTHS) | SEASONS
 _BEFORE_NOUNS: Final = frozenset({"my", "our", "the", "his", "her", "their"})
 """Where nothing has capitals, what follows them is a common noun: "my iris scan"."""
+_WHO: Final = frozenset({"from", "who", "whom"})
+"""Behind a name they say who is meant: "Ron from the allotments"."""
 _LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation"})
 """Words that name a topic only together with another one."""
 
@@ -76,6 +81,7 @@ class Wanted:
     singular: frozenset[str]  # those of the topics that stand in the singular
     is_of_other: bool  # of a relative or another: "my brother's divorce"
     is_talk: bool  # the conversations about it, as a whole
+    origin: frozenset[str]  # words for where somebody of the name is from: "Ron from the allotments"
     own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
 
     @property
@@ -110,6 +116,19 @@ class Rules:
     statement_margin: float = 0.05  # how far below the best one it may be
 
 
+def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
+    """Reads a query that may name several things: "my poker losses and the poker debt".
+
+    Returns:
+        The words for each thing, at most four, and what they mean.
+    """
+    parts = () if _TOGETHER.search(query) else _AND.split(query)[:_PARTS_MAX]
+    read_parts = tuple((part, read(part)) for part in parts)
+    if len(read_parts) > 1 and all(one.topics and not one.names for _, one in read_parts):
+        return read_parts
+    return ((query, read(query)),)
+
+
 def read(query: str) -> Wanted:
     """Reads a query."""
     asked, talks = _TALK.subn("", query.strip())
@@ -131,6 +150,7 @@ def read(query: str) -> Wanted:
         if word.index not in in_names and word.lower not in numbers and word.bare not in LINKS | FIRST | PRONOUNS
     )
     topics = frozenset(word for word in topics if word in content_words(word) and word not in GENERIC)
+    is_of_origin = _is_first_name_of(words, in_names) and words[len(in_names)].lower == "from"
     return Wanted(
         names=tuple(names),
         owners=tuple(owners),
@@ -140,6 +160,7 @@ def read(query: str) -> Wanted:
         is_of_other=any(word.is_possessive and word.index not in in_names for word in words),
         about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
         is_talk=bool(talks),
+        origin=topics if is_of_origin else frozenset(),
         own_words=_own_words(words) if not (names or talks) else frozenset(),
     )
 
@@ -220,7 +241,12 @@ def _by_topic(
     worded = [index for index in own if most and shared[index] == most]
     if worded and wanted.own_words:
         # "The stammer gets worse": of what the speaker has called their own.
-        same = [index for index in possible if shared[index] == most and _opens_with_it(texts[index], wanted)]
+        same = [
+            index
+            for index in possible
+            if shared[index] == most
+            and (_opens_with_it(texts[index], wanted) or _names_it_whole(texts[index], counted, shared[index]))
+        ]
         worded = [*worded, *(i for i in same if i not in worded and similarities[i] >= rules.beside_words_min)]
     if worded and most < len(counted):
         # Only a part of the words: they must be near as well.
@@ -247,6 +273,7 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
         if not wanted.numbers <= {word.lower for word in words}:
             continue
         hits = [place for place in range(len(words)) for name in wanted.names if _is_name(words, place, name)]
+        hits = [place for place in hits if not _is_from_elsewhere(words, place, wanted)]
         others = [_surname(words, place, wanted.names) for place in hits]
         if "" in others:
             found.append(index)
@@ -256,6 +283,13 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     if not found and len(surnamed) == 1:
         (found,) = surnamed.values()
     return sorted(set(found))
+
+
+def _is_from_elsewhere(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
+    """Whether somebody of the name is from somewhere else than the query says: "Ron from the bank"."""
+    if not wanted.origin or place + 2 >= len(words) or words[place + 1].lower != "from":
+        return False
+    return not any(has(words[place + 2 : place + 5], word) for word in wanted.origin)
 
 
 def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
@@ -350,6 +384,15 @@ def _opens_with_it(words: Sequence[Word], wanted: Wanted) -> bool:
     return is_known and (opening[2] in AUXILIARIES or lemma(opening[2]) in VERBS)
 
 
+def _names_it_whole(words: Sequence[Word], counted: frozenset[str], shared: int) -> bool:
+    """Whether a text names a thing by all of its words or by an abbreviation, behind "the": "the nose job"."""
+    if shared < len(counted):
+        return False
+    behind = [word for before, word in pairwise(words) if before.lower == "the" and word.index == before.index + 1]
+    known = [word for word in behind if any(is_topic(word, topic) for topic in counted)]
+    return bool(known) and (len(counted) > 1 or (known[0].text.isupper() and len(known[0].text) > 1))
+
+
 def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
     """Whether a noun stands right before the name: "my friend Leo"; not "the trip to Rome"."""
     for place, word in enumerate(words):
@@ -357,10 +400,17 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
             before = words[place - 1]
             if before.index == word.index - 1 and before.index not in in_names:
                 return before.bare not in LINKS | FIRST | PRONOUNS and not before.bare.endswith("ing")
-    # "Ron, our former gardener": a comma behind the name, and nothing but who it is.
-    behind = words[len(in_names) :]
+    # "Ron, our former gardener", "Ron from the allotments": behind the name nothing but who it is.
+    if not _is_first_name_of(words, in_names):
+        return False
+    behind = words[len(in_names)]
+    return behind.index > words[len(in_names) - 1].index + 1 or behind.lower in _WHO
+
+
+def _is_first_name_of(words: Sequence[Word], in_names: set[int]) -> bool:
+    """Whether a query opens with its only name, and goes on."""
     is_first = [word.index for word in words[: len(in_names)]] == sorted(in_names)
-    return is_first and bool(behind) and behind[0].index > words[len(in_names) - 1].index + 1
+    return bool(in_names) and is_first and len(words) > len(in_names)
 
 
 def _capital_runs(words: Sequence[Word]) -> Iterator[list[Word]]:
