@@ -114,7 +114,8 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
     is_new = b.is_new or (is_told and b.opening[0] != _SPEAKER)
     told = f"{b.text} now" if is_new else b.text
     return (
-        takes_another_end(a.text, told)
+        takes_another_end(a.text, b.text)
+        or takes_another_end(a.text, told)
         or gives_another_number(a.text, b.text, is_told=is_new)
         or relation(a.text, told) in _ENDS
         or _is_denied(one, other)

@@ -38,7 +38,7 @@ _GONE: Final = re.compile(
 _OFF: Final = re.compile(
     r"^(?P<thing>[\w'\s-]{0,50}\b(?:wedding|engagement|marathon|race|trip|holiday|vacation|party|concert|tour|deal|project|move|dinner|"
     r"match|tournament|festival|course|sale|purchase|interview|ceremony|flight|cruise|merger|launch|release|conference|class|lesson|"
-    r"training|rehearsal|play|show|exhibition))\s(?:is|are)\s(?:off|over|history)(?![\w-])",
+    r"training|rehearsal|play|show|exhibition)(?:\s(?:to|in|at|with)\s(?:the\s|my\s|our\s)?[\w'-]{2,30})?)\s(?:is|are)\s(?:off|over|history)(?![\w-])",
     re.IGNORECASE,
 )
 _ENDED_BY: Final = re.compile(

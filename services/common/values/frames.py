@@ -53,6 +53,12 @@ _MANY: Final = frozenset(
 """Verbs of which a person has many objects at a time: another one takes nothing back."""
 _WITH_OBJECT: Final = frozenset({"have", "has", "get", "buy", "buys", "play", "eat", "drink", "watch"})
 """Of these one occasion or thing with an object of its own stays the same: "we have our lunch at ..."."""
+_SERVED: Final = frozenset(
+    (who, verb) for who in ("i", "we") for verb in ("drink", "eat", "have", "take", "order", "make", "cook")
+)
+_MEALS: Final = frozenset(
+    "morning mornings evening evenings noon breakfast lunch dinner supper brunch bed night weekend weekends".split()  # noqa: SIM905
+)
 _PRONOUNS: Final = frozenset(
     {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
 )
@@ -121,7 +127,10 @@ def _other_end(earlier: str, later: str) -> _OtherEnd | None:
     said_not = _NOT.search(later.rstrip(".! "))
     if said_not is not None:
         is_new = _words(said_not["old"])[-len(ends[0]) :] == ends[0]
-    if not _is_slot(frame, is_back=is_back) or any(_DENIED.search(" ".join(side)) for side in (old, new)):
+    tail = old[len(frame) + len(ends[0]) :]
+    if not (_is_slot(frame, is_back=is_back) or _is_meal(frame, tail)) or any(
+        _DENIED.search(" ".join(side)) for side in (old, new)
+    ):
         return None
     return _OtherEnd(frame, ends, is_new)
 
@@ -153,6 +162,11 @@ def _are_two_objects(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> b
 def _is_cut_before_the_verb(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:
     """Whether the subjects differ: "the printer on the second floor takes A3", "... on the third floor takes A4"."""
     return verb_place(frame) is None and all(verb_place(end) is not None for end in ends)
+
+
+def _is_meal(frame: tuple[str, ...], tail: tuple[str, ...]) -> bool:
+    """Whether what differs is taken at the same time of day: "I drink [tea] in the morning"."""
+    return frame in _SERVED and len(tail) > 1 and tail[0] in PREPOSITIONS and bool(_MEALS & set(tail))
 
 
 def _is_slot(frame: tuple[str, ...], *, is_back: bool) -> bool:

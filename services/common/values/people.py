@@ -14,7 +14,7 @@ THIRD: Final = CachedPattern(r"\b(?:he|she|they|his|her|their|hers|theirs|him)\b
 FIRST: Final = CachedPattern(r"\b(?:i|i'm|i've|i'd|me|my|mine|we|our|us)\b", re.IGNORECASE)
 OTHERS: Final = CachedPattern(
     r"\bmy\s+(?:(?:best|old|little|big|older|younger|elder|twin|late|good|close|eldest|youngest)\s+)?(?:wife|husband|brother|sister|mother|father|mum|mom|dad|son|daughter|friend|neighbour|neighbor|colleague|"
-    r"cousin|aunt|uncle|flatmate|roommate|boss|partner|parents|grandparents|grandmother|grandfather|niece|nephew|kids|"
+    r"cousin|aunt|uncle|flatmate|roommate|boss|partner|ex|ex-\w+|parents|grandparents|grandmother|grandfather|niece|nephew|kids|"
     r"children|in-laws|mother-in-law|father-in-law)\b|\b(?!it's|that's|there's|what's|let's|here's)\w+'s\s+\w",
     re.IGNORECASE,
 )
