@@ -14,6 +14,7 @@ from services.common.values.model import Value, ValueKind
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import unshared
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
+from services.common.values.tokens import lemma
 
 KIN: Final = frozenset(
     """
@@ -39,6 +40,9 @@ _WHICH: Final = re.compile(
     r"^(?:the|my|our)\s(?P<which>old|former|previous|first|last|new|current|second|third|fourth|next|other|left|right|upper|lower|front|back|"
     rf"north|south|east|west|{'|'.join(sorted(WEEKDAYS | PARTS_OF_DAY | SEASONS))})\s(?P<what>[a-z]{{2,20}})\b",
     re.IGNORECASE,
+)
+_NUMBERED: Final = re.compile(
+    r"^(?:(?:the|my|our)\s)?(?P<what>[a-z]{3,20})\s(?P<which>\d{1,4}[a-z]?)\s(?=[a-z])", re.IGNORECASE
 )
 _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
@@ -87,7 +91,12 @@ def are_exclusive(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def are_contrasted(earlier: str, later: str) -> bool:
-    """Returns whether two statements open with two things of one kind: "my old laptop", "my new laptop"."""
+    """Returns whether two statements open with two things of one kind: "my old laptop", "truck 12" and "truck 21"."""
+    numbered = [_NUMBERED.match(text) for text in (earlier, later)]
+    if numbered[0] is not None and numbered[1] is not None:
+        kinds = {lemma(match["what"].casefold()) for match in numbered if match is not None}
+        numbers = {match["which"].casefold() for match in numbered if match is not None}
+        return len(kinds) == 1 and len(numbers) == 2
     first, second = _WHICH.match(earlier), _WHICH.match(later)
     if first is None or second is None or first["what"].casefold() != second["what"].casefold():
         return False

@@ -226,12 +226,17 @@ def _opening(plain: str) -> tuple[str, str] | None:
     if clause is None or not clause.verb or not clause.subject or len(words) < 3:
         return None
     if words[0] in {"the", "my", "our"}:
-        return (words[1], "" if words[2] in AUXILIARIES else words[2])
+        return (words[1], _verb(words[2]))
     if clause.subject[0] in {"i", "we"}:
         return (_SPEAKER, clause.verb)
     if words[0] in PRONOUNS | DETERMINERS | _NO_SUBJECTS or clause.subject[0] in PRONOUNS:
         return None
-    return (words[0], "" if words[1] in AUXILIARIES else words[1])
+    return (words[0], _verb(words[1]))
+
+
+def _verb(word: str) -> str:
+    """A word behind the first one of a subject, where it says more than "is" and "isn't"."""
+    return "" if word in AUXILIARIES or word.removesuffix("n't") in AUXILIARIES else word
 
 
 def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:

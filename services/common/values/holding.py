@@ -64,6 +64,10 @@ _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginn
 _ONLY_NOW: Final = re.compile(
     r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.IGNORECASE
 )
+_REPORTED: Final = CachedPattern(
+    r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey)\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
+)
+"""Somebody else's claim: "Tom says the bridge is open"."""
 _GOES_ON: Final = CachedPattern(
     r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b",
     re.IGNORECASE,
@@ -123,6 +127,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.UNKNOWN
     if are_contrasted(earlier.text, later.text) or leaves_another_group(earlier.text, later.text):
         return Relation.COMPATIBLE
+    if _REPORTED.match(later.text) and not _REPORTED.match(earlier.text):
+        return Relation.UNKNOWN
     if is_ironic(later.text) or is_ironic(earlier.text) or _GOES_ON.search(later.text) or _SLIP.search(later.text):
         return Relation.UNKNOWN
     if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):

@@ -26,6 +26,7 @@ _MORE: Final = CachedPattern(
     r"\b(?:more|fewer|less|another|extra|additional|only|instead|now|by\snow|already)\b", re.IGNORECASE
 )
 """Says that a number is another one than before."""
+_YOURS: Final = CachedPattern(r"\byour\b", re.IGNORECASE)
 _DENIED: Final = CachedPattern(r"\b(?:not|never|no|if|unless|would|used\sto)\b|n't\b", re.IGNORECASE)
 _FILLERS: Final = (DETERMINERS - {"first", "second"}) | frozenset(
     ["now", "already", "just", "exactly", "please", "about", "around", "only", "again", ","]
@@ -52,6 +53,8 @@ def gives_another_number(earlier: str, later: str, *, is_told: bool) -> bool:
         is_told: Whether the turn of the later one announces a change.
     """
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _DENIED.search(earlier) or _DENIED.search(later):
+        return False
+    if (_YOURS.search(earlier) is None) is not (_YOURS.search(later) is None):
         return False
     is_new = is_told or plainly(later)[1] or _MORE.search(later) is not None
     return any(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.cores import cores
+from services.common.values.cores import cores, split_parts
+from services.common.values.lexicon import VERBS
 from services.common.values.passing import is_for_a_while
 from services.common.values.people import OTHERS, THIRD
 from services.common.values.sentences import nouns_of
@@ -42,18 +43,19 @@ def returns_to(former: str, standing: str, later: str) -> bool:
         return False
     if OTHERS.search(later) or THIRD.search(later):
         return False
-    back = _BACK_TO.search(later)
-    if back is None and not _AGAIN.search(later):
-        return False
-    said = nouns_of(later) - _NO_TOPICS
+    said = [part for part in split_parts(later) if _BACK_TO.search(part) or _AGAIN.search(part)]
     return any(
-        _names(part, other, said, is_named=back is not None) for part in _parts(former) for other in _parts(standing)
+        _names(part, other, nouns_of(text) - _NO_TOPICS, is_named=_BACK_TO.search(text) is not None)
+        for text in said
+        for part in _parts(former)
+        for other in _parts(standing)
     )
 
 
 def _names(part: frozenset[str], standing: frozenset[str], said: frozenset[str], *, is_named: bool) -> bool:
     """Whether what only the former statement says is named, nothing of what only the other one says, and the topic."""
     value, topic = part - standing - _NO_TOPICS, (part & standing) - _NO_TOPICS
+    value = value - VERBS or value
     if not value or not value <= said or said & (standing - part):
         return False
     return is_named or not topic or bool(topic & said)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from services.common.values.tokens import lemma
-from services.gateway.erasure.matching import Wanted
+from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.wording import FIRST, words_of
 
 _CALLED: Final = re.compile(

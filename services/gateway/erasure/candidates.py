@@ -18,8 +18,9 @@ from services.common.embedding.serving import pinned
 from services.common.scope import GLOBAL_SCOPE, Scope
 from services.gateway.erasure.called import is_said_of, name_of_thing, names_it
 from services.gateway.erasure.followups import follow_ups
-from services.gateway.erasure.matching import Wanted, choose, read, read_all, reason_of
+from services.gateway.erasure.matching import choose, reason_of
 from services.gateway.erasure.model import Choice, ErasureSettings, Planned
+from services.gateway.erasure.queries import Wanted, read, read_all
 from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.store import LoggedTurns
 from services.gateway.erasure.wording import Chosen

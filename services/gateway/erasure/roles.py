@@ -8,7 +8,7 @@ from typing import Final
 
 from services.common.values.complements import KIN
 from services.common.values.tokens import lemma
-from services.gateway.erasure.matching import Wanted
+from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.wording import FIRST, ROLES, Word, words_of
 
 _TITLES: Final = frozenset({"mr", "mrs", "ms", "dr"})

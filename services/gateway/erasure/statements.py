@@ -8,7 +8,8 @@ from typing import Final
 
 from services.common.values.lexicon import PRONOUNS
 from services.common.values.tokens import lemma
-from services.gateway.erasure.matching import Rules, near, read
+from services.gateway.erasure.matching import Rules, near
+from services.gateway.erasure.queries import read
 from services.gateway.erasure.wording import DETERMINERS, FIRST, LINKS, OTHER, words_of
 
 _COVERED_SHARE: Final = 0.6

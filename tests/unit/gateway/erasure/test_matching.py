@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from services.gateway.erasure.matching import Rules, choose, read, reason_of
+from services.gateway.erasure.matching import Rules, choose, reason_of
+from services.gateway.erasure.queries import read, read_all
 from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.statements import Statement, is_covered, wrong_statements
 from services.gateway.erasure.wording import Chosen
@@ -37,6 +38,31 @@ CASES: list[tuple[str, Texts]] = [
             "We used to live at 8 Lerchenweg.": (0.65, True),
             "We live at 18 Lerchenweg now.": (0.58, False),
             "Noted as a former address.": (0.55, False),
+        },
+    ),
+    (
+        "Femke from the allotments",
+        {
+            "Femke from the allotments grows leeks.": (0.7, True),
+            "Femke sprained her wrist in Ghent.": (0.4, True),
+            "Femke from the bank called about the loan.": (0.4, False),
+            "Fenna from the rowing club has a cold.": (0.3, False),
+        },
+    ),
+    (
+        "my eye surgery",
+        {
+            "I'm having my eye surgery in May.": (0.8, True),
+            "The clinic for the eye surgery is in Graz.": (0.7, True),
+            "My knee surgery was in 2018.": (0.4, False),
+        },
+    ),
+    (
+        "our MRI",
+        {
+            "We're paying for the MRI ourselves.": (0.6, True),
+            "The MRI results come on Friday.": (0.6, True),
+            "The results of the exam come on Monday.": (0.3, False),
         },
     ),
     (
@@ -350,3 +376,17 @@ def test_a_note_with_its_speaker_names_nobody_by_a_relation() -> None:
 )
 def test_the_reason_says_why_a_text_is_meant(query: str, text: str, reason: Chosen) -> None:
     assert reason_of(read(query), text) is reason
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["the row between my boss and the union", "my friend Leo and the boat", "my tax return", "Ana and my wedding"],
+)
+def test_spec_3_13_a_query_of_one_thing_is_read_as_a_whole(query: str) -> None:
+    assert [text for text, _ in read_all(query)] == [query]
+
+
+def test_spec_3_13_a_query_may_name_several_things() -> None:
+    several = read_all("my betting losses and the betting debt")
+    assert [text for text, _ in several] == ["my betting losses", "the betting debt"]
+    assert len(read_all(" and ".join(f"my thing{n} topic" for n in range(9)))) == 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from services.gateway.erasure.called import is_said_of, name_of_thing, names_it
-from services.gateway.erasure.matching import Rules, choose, read
+from services.gateway.erasure.matching import Rules, choose
+from services.gateway.erasure.queries import read
 
 
 @pytest.mark.parametrize(

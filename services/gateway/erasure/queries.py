@@ -1,0 +1,170 @@
+"""What a query in plain words names: names, numbers and topics, and whose they are. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.common.values.lexicon import PRONOUNS
+from services.common.values.sentences import content_words
+from services.common.values.tokens import lemma
+from services.gateway.erasure.names import with_capitals
+from services.gateway.erasure.topics import beginnings_of
+from services.gateway.erasure.wording import (
+    DETERMINERS,
+    FIRST,
+    GENERIC,
+    LINKS,
+    SELF,
+    Word,
+    words_of,
+)
+
+_LEADING: Final = re.compile(
+    r"^\s*(?:please\s+)?(?:(?:forget|delete|erase|remove|drop)\s+)?"
+    r"(?:(?:everything|all|anything|whatever|things?|stuff|what)\s+)?"
+    r"(?:(?:the|that|this)\s+(?:(?:whole|entire)\s+)?(?:(?:stuff|things?|business|matter|story)\s+)?"
+    r"(?=(?:about|on|with|around|regarding|concerning|to\s+do\s+with)\s))?"
+    r"(?:(?:that\s+)?(?:i|we|you)\s+(?:have\s+|ever\s+)*(?:said|say|told|tell|mentioned|know|remember|wrote)\s+"
+    r"(?:you\s+|to you\s+)*)?"
+    r"(?:(?:about|of|on|with|around|regarding|concerning|to\s+do\s+with)\s+)?(?:(?:the fact\s+)?that\s+)?",
+    re.IGNORECASE,
+)
+_TALK: Final = re.compile(
+    r"^\s{0,9}(?:please\s)?(?:(?:forget|delete|erase|remove|drop)\s)?(?:(?:the|our|that|this|my)\s)(?:whole\s|entire\s|last\s|little\s)?"
+    r"(?:conversation|chat|talk|discussion|exchange)\s(?:that\s)?(?:(?:we|i)\s(?:just\s)?had\s)?"
+    r"(?=(?:about|on|over|regarding|concerning)\s)",
+    re.IGNORECASE,
+)
+"""Opens a query that means a conversation as a whole: "our conversation about the brooch"."""
+_AND: Final = re.compile(r"\s(?:and|or)\s(?=(?:my|our|the)\s)", re.IGNORECASE)
+_TOGETHER: Final = re.compile(r"\b(?:between|both|with|from)\b", re.IGNORECASE)
+_PARTS_MAX: Final = 4
+_WHO: Final = frozenset({"from", "who", "whom"})
+"""Behind a name they say who is meant: "Ron from the allotments"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a query means."""
+
+    names: tuple[tuple[str, ...], ...]  # of people and things in the query: lower case, one tuple of words a name
+    owners: tuple[str, ...]  # named with a possessive: "Dana's surgery"
+    numbers: frozenset[str]
+    topics: frozenset[str]  # content words in base form, without names
+    about_name: bool  # everything of the name is meant, and the other words only describe it
+    singular: frozenset[str]  # those of the topics that stand in the singular
+    is_of_other: bool  # of a relative or another: "my brother's divorce"
+    is_talk: bool  # the conversations about it, as a whole
+    origin: frozenset[str]  # words for where somebody of the name is from: "Ron from the allotments"
+    own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it names nothing."""
+        return not (self.names or self.owners or self.numbers or self.topics)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Words of which a text that is meant by its words has one, as beginnings of words."""
+        parts = {part for name in self.names for part in name} | set(self.owners) | self.numbers
+        return frozenset(parts | {word[: max(4, len(word) - 2)] for word in self.topics})
+
+    @property
+    def told_terms(self) -> frozenset[str]:
+        """Words by which private matters among the topics are told, as beginnings of words."""
+        return frozenset() if self.is_of_other else beginnings_of(self.topics)
+
+
+def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
+    """Reads a query that may name several things: "my poker losses and the poker debt".
+
+    Returns:
+        The words for each thing, at most four, and what they mean.
+    """
+    parts = () if _TOGETHER.search(query) else _AND.split(query)[:_PARTS_MAX]
+    read_parts = tuple((part, read(part)) for part in parts)
+    if len(read_parts) > 1 and all(one.topics and not one.names for _, one in read_parts):
+        return read_parts
+    return ((query, read(query)),)
+
+
+def read(query: str) -> Wanted:
+    """Reads a query."""
+    asked, talks = _TALK.subn("", query.strip())
+    rest = with_capitals(_LEADING.sub("", asked).strip())
+    words = list(words_of(rest))
+    names: list[tuple[str, ...]] = []
+    owners: list[str] = []
+    in_names: set[int] = set()
+    for run in _capital_runs(words):
+        in_names.update(word.index for word in run)
+        if run[-1].lower != run[-1].bare and run[-1] is not words[-1]:
+            owners.append(run[-1].bare)
+        else:
+            names.append(tuple(word.bare for word in run))
+    numbers = frozenset(word.lower for word in words if any(c.isdigit() for c in word.text))
+    topics = frozenset(
+        lemma(word.bare)
+        for word in words
+        if word.index not in in_names and word.lower not in numbers and word.bare not in LINKS | FIRST | PRONOUNS
+    )
+    topics = frozenset(word for word in topics if word in content_words(word) and word not in GENERIC)
+    is_of_origin = _is_first_name_of(words, in_names) and words[len(in_names)].lower == "from"
+    return Wanted(
+        names=tuple(names),
+        owners=tuple(owners),
+        numbers=numbers,
+        topics=topics,
+        singular=topics & {word.bare for word in words},
+        is_of_other=any(word.is_possessive and word.index not in in_names for word in words),
+        about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
+        is_talk=bool(talks),
+        origin=topics if is_of_origin else frozenset(),
+        own_words=_own_words(words) if not (names or talks) else frozenset(),
+    )
+
+
+def _own_words(words: Sequence[Word]) -> frozenset[str]:
+    first = {word.lower for word in words[:2]}
+    if first & SELF:
+        return SELF
+    return FIRST if first & {"my", "our"} else frozenset()
+
+
+def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
+    """Whether a noun stands right before the name: "my friend Leo"; not "the trip to Rome"."""
+    for place, word in enumerate(words):
+        if word.index in in_names and place:
+            before = words[place - 1]
+            if before.index == word.index - 1 and before.index not in in_names:
+                return before.bare not in LINKS | FIRST | PRONOUNS and not before.bare.endswith("ing")
+    # "Ron, our former gardener", "Ron from the allotments": behind the name nothing but who it is.
+    if not _is_first_name_of(words, in_names):
+        return False
+    behind = words[len(in_names)]
+    return behind.index > words[len(in_names) - 1].index + 1 or behind.lower in _WHO
+
+
+def _is_first_name_of(words: Sequence[Word], in_names: set[int]) -> bool:
+    """Whether a query opens with its only name, and goes on."""
+    is_first = [word.index for word in words[: len(in_names)]] == sorted(in_names)
+    return bool(in_names) and is_first and len(words) > len(in_names)
+
+
+def _capital_runs(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """Runs of capitalised words; the first word counts unless it is a common one, a possessive ends a run."""
+    run: list[Word] = []
+    for word in words:
+        is_common = word.bare in LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
+        is_part = word.is_capital and not is_common
+        follows = bool(run) and run[-1].index == word.index - 1 and run[-1].lower == run[-1].bare
+        if run and not (is_part and follows):
+            yield run
+            run = []
+        if is_part:
+            run = [*run, word]
+    if run:
+        yield run
