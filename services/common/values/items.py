@@ -99,7 +99,8 @@ _TO_ANOTHER: Final = re.compile(
     re.IGNORECASE,
 )
 _STAYS_AWAY: Final = re.compile(
-    r"^(?:[Tt]he\s)?(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s(?:come|coming|make\s(?:it|the\s(?P<occasion>\w+))|be\s(?:there|coming)|attend|attending|join|joining)\b"
+    r"^(?:[Tt]he\s)?(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s"
+    r"(?:come|coming|make\s(?:it|the\s(?P<occasion>\w+))|be\s(?:there|coming)|attend|attending|join|joining)\b"
 )
 _GUESTS: Final = re.compile(
     r"\b(?:guests?|invit\w+|come|coming|inviting|attend\w*|party|dinner|trip|wedding|list|join\w*)\b", re.IGNORECASE
@@ -160,7 +161,7 @@ def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
     if other is not None and _is_item(other["what"], items) and nouns_of(other["group"]) <= nouns_of(earlier):
         return True
     guest = _STAYS_AWAY.match(plain)
-    is_there = guest is not None and nouns_of(guest["occasion"] or "") <= nouns_of(earlier)
+    is_there = guest is not None and (guest["occasion"] or "").casefold() in earlier.casefold()
     if guest is not None and is_there and _GUESTS.search(earlier) and _is_item(guest["what"], items):
         return True
     moved = _MOVED.match(plain)
