@@ -47,7 +47,7 @@ _ENDED_BY: Final = re.compile(
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
     r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation|badge|pass|laptop|uniform)\s(?:at|to)|gave\s(?:my\s)?notice\s(?:at|to)|dropped\sout\sof|retired\sfrom|"
     r"unsubscribed\sfrom|moved\sout\sof|moved\saway\sfrom)\s"
-    r"(?P<thing>(?:[\w'-]+\s?){1,6}?)(?=$|[,.;]|\s(?:yesterday|today|last|this|on|in|at\sthe\send|because|since|after|for|and|from|before|too|"
+    r"(?P<thing>(?:[\w'-]{1,40}\s){0,5}?[\w'-]{1,40})(?=$|[,.;]|\s(?:yesterday|today|last|this|on|in|at\sthe\send|because|since|after|for|and|from|before|too|"
     r"as|with|due|when|when|finally|now|by)\b)",
     re.IGNORECASE,
 )

@@ -30,7 +30,7 @@ _GIVEN_UP: Final = re.compile(
     r"ditched|dumped|binned|axed|jacked\sin|packed\sin|walked\saway\sfrom|turned\smy\sback\son|weaned\s(?:myself\s)?off|"
     r"swapped|traded(?:\sin)?|replaced|cancelled|canceled|hung\sup|outgrew|outgrown|retired|"
     r"no\smore|goodbye\sto|farewell\sto|put\saway|packed\saway|passed\son)"
-    r"\s(?P<what>(?:[\w'-]+\s?){1,6}?)(?=$|[,.;!]|\s(?:for|with|by|and|last|on|in|at|this|since|because|after|yesterday|today|to|but|so|from)\b)",
+    r"\s(?P<what>(?:[\w'-]{1,40}\s){0,5}?[\w'-]{1,40})(?=$|[,.;!]|\s(?:for|with|by|and|last|on|in|at|this|since|because|after|yesterday|today|to|but|so|from)\b)",
     re.IGNORECASE,
 )
 _GONE_BY_ITSELF: Final = re.compile(
@@ -65,8 +65,8 @@ _BROUGHT_OVER: Final = CachedPattern(
 )
 """What is used for something is now another: "moved all my notes over to Obsidian"."""
 _TAKEN_OVER: Final = re.compile(
-    r"\b(?:took|taken|takes|taking)\sover\s(?P<what>(?:[\w'-]+\s?){1,4}?)\sfrom\s(?:me|us)\b|"
-    r"\bhanded\s(?P<what2>(?:[\w'-]+\s?){1,4}?)\s(?:over\s)?to\s(?!me\b|us\b)",
+    r"\b(?:took|taken|takes|taking)\sover\s(?P<what>(?:[\w'-]{1,40}\s){0,3}?[\w'-]{1,40})\sfrom\s(?:me|us)\b|"
+    r"\bhanded\s(?P<what2>(?:[\w'-]{1,40}\s){0,3}?[\w'-]{1,40})\s(?:over\s)?to\s(?!me\b|us\b)",
     re.IGNORECASE,
 )
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|nearly|almost|yet|without|no)|n't)\s(?:\w+\s){0,2}$", re.IGNORECASE)

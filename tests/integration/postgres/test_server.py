@@ -230,8 +230,12 @@ def _start_orphan(data_dir: DataDir) -> "subprocess.Popen[str]":
         cwd="/",
     )
     assert orphan.stderr is not None
-    assert any("ready to accept connections" in line for line in orphan.stderr)
-    return orphan
+    said: list[str] = []
+    for line in orphan.stderr:
+        said.append(line)
+        if "ready to accept connections" in line:
+            return orphan
+    raise AssertionError(f"the server ended with {orphan.wait()}: {''.join(said)}")
 
 
 async def test_orphan_that_works_is_shut_down_cleanly(data_dir: DataDir) -> None:
