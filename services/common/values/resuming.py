@@ -1,7 +1,8 @@
 """What the speaker had given up and does again: "I've quit smoking", "I've started smoking again". Pure functions.
 
 The earlier statement says that something is not done any more, the later one that it is; both must name the same thing,
-to the word. What is taken up beside it ("I've taken up rowing again") and what others do says nothing of it.
+to the word. What is taken up beside it ("I've taken up rowing again") and what others do says nothing of it. Here the
+deed and its thing are read in their places; `restoring` looks for the words of the thing anywhere in a clause.
 """
 
 from __future__ import annotations
