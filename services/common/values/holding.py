@@ -207,7 +207,8 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         return Relation.UPDATE
     is_new = later.is_announced or is_announced
     if is_same_speaker and (
-        _lives_otherwise(earlier, later, is_new=is_new) or is_left_behind(first.clauses, second.pieces, later.text)
+        _lives_otherwise(earlier, later, is_new=is_new)
+        or (not OTHERS.match(earlier.text) and is_left_behind(first.clauses, second.pieces, later.text))
     ):
         return Relation.UPDATE
     if is_same_speaker and (has_ended(first, second) or goes_with_it(first.clauses, earlier.text, second.pieces)):

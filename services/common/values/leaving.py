@@ -58,6 +58,19 @@ _TAKEN_UP: Final = re.compile(
     r"signed\s(?:up\s)?with|enrolled\s(?:at|in)|taken\sup|took\sup|settled\son)\s(?P<what>(?:[\w'-]+\s?){1,5})",
     re.IGNORECASE,
 )
+_WITHOUT: Final = re.compile(
+    r"\blet\s(?:the|my|our)\s(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})??)\s(?:pass|ticket|card|subscription|membership|contract|licen[cs]e|plan)\s"
+    r"(?:expire|lapse|run\sout|end)\b|"
+    r"\b(?:hundred\sdays|weeks|months?|years?)\s(?:now\s|today\s|already\s)?without\s(?:(?:an?|any|one|the|my)\s)?(?:single\s)?(?P<what2>[\w'-]{2,30})\b",
+    re.IGNORECASE,
+)
+"""As in "let the tram pass expire", "three months without sugar"."""
+_WENT_OVER: Final = CachedPattern(
+    r"\b(?P<what>(?:every|all\s(?:the|my|our)|the|my|our)\s[\w'-]{2,30}(?:\s[\w'-]{2,30})??)(?:\s(?:has|have))?(?:\s(?:all|now|just|finally))?\s"
+    r"(?:went|gone|moved|migrated|switched|transferred)\s(?:over|across)\sto\s(?P<new>(?:the\s)?[\w'-]{2,30})",
+    re.IGNORECASE,
+)
+"""As in "every pipeline went across to the new runners"."""
 _BROUGHT_OVER: Final = CachedPattern(
     r"\b(?:moved|migrated|transferred|switched|ported|converted|brought)\s(?P<what>(?:all\s(?:of\s)?)?(?:the|my|our|everything)"
     r"(?:\s[\w'-]+){0,3}?)\s(?:from\s(?:[\w'-]+\s){1,3})?(?:over\s|across\s)?to\s(?P<new>(?:the\s)?[\w'-]+)",
@@ -129,10 +142,10 @@ def _is_left(clause: Clause, old: frozenset[str], pieces: Sequence[str], later: 
 
 
 def _is_brought_over(clauses: Sequence[Clause], later: str) -> bool:
-    match = _BROUGHT_OVER.search(later)
+    match = _BROUGHT_OVER.search(later) or _WENT_OVER.search(later)
     if match is None or _DENIED.search(later[: match.start()]) or OTHERS.search(later):
         return False
-    thing, new = nouns_of(match["what"]) - {"everything"}, nouns_of(match["new"])
+    thing, new = nouns_of(match["what"]) - {"everything", "every"}, nouns_of(match["new"])
     known = [_known(clause) for clause in clauses if _is_lasting(clause)]
     return bool(thing) and any(thing <= words and not new & words for words in known)
 
@@ -156,7 +169,7 @@ def _stands_before(old: frozenset[str], later: str, new: str) -> bool:
 def _left(later: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """What a statement says to be left behind, and whether it is said of the holder of a post."""
     found: list[tuple[frozenset[str], bool]] = []
-    for pattern in (_GIVEN_UP, _GONE_BY_ITSELF, _LEFT_A_POST, _TAKEN_OVER):
+    for pattern in (_GIVEN_UP, _GONE_BY_ITSELF, _LEFT_A_POST, _TAKEN_OVER, _WITHOUT):
         for match in pattern.finditer(later):
             what = match["what"] or match.groupdict().get("what2") or ""
             is_by_another = pattern is _GIVEN_UP and _BY_ANOTHER.search(later[: match.start() + 1]) is not None

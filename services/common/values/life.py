@@ -66,6 +66,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
         _any(
             r"last\s+(?:cigarette|fag|smoke|pack|cigar)",
             r"non-?smoker",
+            r"(?:days?|weeks?|months?|years?)\s+(?:today\s+|now\s+)?without\s+(?:an?\s+|any\s+|one\s+)?(?:single\s+)?(?:cigarette|smoke|fag|cig)s?",
             r"smoke-?free",
             r"nicotine\s+(?:patches|gum|free)",
             r"(?:quit|stopped|gave\s+up|given\s+up|packed\s+in|kicked|off)\s+(?:the\s+)?(?:smoking|smokes|cigarettes|fags|ciggies|tobacco|cigs)",
@@ -153,7 +154,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"(?:my|the)\s+last\s+(?:shift|day|working\s+day)(?:\s+(?:at|as|in)\s+\w+)?",
             r"last\s+(?:shift|round|patient|customer|lesson|working\s+day)\b",
             r"handed\s+in\s+my\s+(?:notice|badge|resignation|keys|uniform|apron)",
-            r"(?:first|1st)\s+(?:day|shift|week)\s+(?:at|as|in)\s+(?:the|my|an?)",
+            r"(?:first|1st)\s+(?:day|shift|week)\s+(?:(?:survived|done|over|finished|behind\s+me)\s+)?(?:at|as|in)\s+(?:the|my|an?)",
             r"signed\s+(?:the|my|a)\s+(?:\w+\s+)?(?:contract|offer)(?!\s+for)",
             r"(?:start|started|starting|begin|began|beginning)\s+as\s+an?",
             r"(?:i|we)\s+now\s+work\s+as\s+an?",
