@@ -44,6 +44,9 @@ _WHICH: Final = re.compile(
 _NUMBERED: Final = re.compile(
     r"^(?:(?:the|my|our)\s)?(?P<what>[a-z]{3,20})\s(?P<which>\d{1,4}[a-z]?)\s(?=[a-z])", re.IGNORECASE
 )
+_NAMED_FROM: Final = re.compile(
+    r"^(?P<name>[A-Z][\w-]{1,20})\sfrom\s(?:(?:the|my|our|his|her)\s)?(?P<origin>[\w-]{2,30})\b"
+)
 _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
@@ -91,12 +94,18 @@ def are_exclusive(first: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def are_contrasted(earlier: str, later: str) -> bool:
-    """Returns whether two statements open with two things of one kind: "my old laptop", "truck 12" and "truck 21"."""
+    """Returns whether two statements open with two things of one kind, or two people of one name.
+
+    As in "my old laptop" and "my new laptop", "truck 12" and "truck 21", "Tom from the choir" and "Tom from the bank".
+    """
     numbered = [_NUMBERED.match(text) for text in (earlier, later)]
     if numbered[0] is not None and numbered[1] is not None:
         kinds = {lemma(match["what"].casefold()) for match in numbered if match is not None}
         numbers = {match["which"].casefold() for match in numbered if match is not None}
         return len(kinds) == 1 and len(numbers) == 2
+    origins = [_NAMED_FROM.match(text) for text in (earlier, later)]
+    if origins[0] is not None and origins[1] is not None and origins[0]["name"] == origins[1]["name"]:
+        return origins[0]["origin"].casefold() != origins[1]["origin"].casefold()
     first, second = _WHICH.match(earlier), _WHICH.match(later)
     if first is None or second is None or first["what"].casefold() != second["what"].casefold():
         return False

@@ -111,6 +111,7 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         return False
     if b.opening[0] == _SPEAKER and (one.perfect or any(_PASSING.search(core.text) for core in (a, b))):
         return False
+    b = b._replace(text=_with_article_of(a.text, b.text))
     is_new = b.is_new or (is_told and b.opening[0] != _SPEAKER)
     told = f"{b.text} now" if is_new else b.text
     return (
@@ -121,6 +122,13 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         or _is_denied(one, other)
         or (is_other_day and (has_another_value(a.text, b.text) or _is_another_holder(a.text, b.text)))
     )
+
+
+def _with_article_of(one: str, other: str) -> str:
+    """The second text with the article of the first one: "our bus" and "the bus" are one to the same speaker."""
+    first, second = one.split(maxsplit=1), other.split(maxsplit=1)
+    are_articles = {first[0].casefold(), second[0].casefold()} <= {"the", "my", "our"}
+    return f"{first[0]} {second[1]}" if are_articles and len(second) > 1 else other
 
 
 def _is_denied(one: Clause, other: Clause) -> bool:

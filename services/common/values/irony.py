@@ -8,7 +8,7 @@ from typing import Final
 
 _CHARS_MAX: Final = 400
 _MARKED: Final = re.compile(
-    r"\byeah,?\sright\b|^oh,?\ssure,|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
+    r"\byeah,?\sright\b|^oh,?\ssure,|^(?:oh\s)?sure,?\sand\s(?:tomorrow|next|then|after|pigs|i'm|the\spope)\b|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
     r"^(?:oh\s|yeah,?\s|ah\s)?(?:sure|yeah|yes|right|of\scourse),?\s(?:because|cause|cos|'cause|since)\b|"
     r"\bjust\swhat\s(?:i|we)\s(?:always\s|really\s)?(?:needed|wanted|ordered)\b|\bliving\sthe\sdream\b|"
     r"\bwho\s(?:doesn't|wouldn't)\s(?:love|like|enjoy|want)\b|[.!,]\snot[.!]{0,3}$|\s/s$|"
@@ -16,7 +16,7 @@ _MARKED: Final = re.compile(
     re.IGNORECASE,
 )
 _GUSHING: Final = re.compile(
-    r"^(?:(?:oh|ah)\s)?(?:sure|great|brilliant|wonderful|fantastic|perfect|lovely|joy|yippee|yeah),?!?\s(?:i|we|another|yet|just)\b|"
+    r"^(?:(?:oh|ah)\s)?(?:sure|yes|great|brilliant|wonderful|fantastic|perfect|lovely|joy|yippee|yeah),?!?\s(?:i|we|another|yet|just)\b|"
     r"^oh,?\s(?:joy|goody|another|yet\sanother)\b",
     re.IGNORECASE,
 )

@@ -183,6 +183,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"(?:my|our)\s+own\s+(?:four\s+walls|place|front\s+door)",
             r"house-?warming",
             r"signed\s+the\s+lease",
+            r"(?:gave|handed)\s+(?:back\s+|in\s+)?(?:the|my|our)\s+keys(?:\s+(?:back|in))?",
         ),
     ),
     (  # a child to come

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.values.lexicon import PRONOUNS
+from services.common.values.lexicon import PRONOUNS, VERBS
 from services.common.values.tokens import lemma
 from services.gateway.erasure.matching import Rules, near
 from services.gateway.erasure.queries import read
@@ -49,7 +49,7 @@ def wrong_statements(
 
 
 def _is_of_another(query: str, statement: str) -> bool:
-    """Whether a statement is about another thing of the kind that a query names: "the other flat", "Ida's"."""
+    """Whether a statement is about another thing of the kind: "the other flat", "Ida's flat", "the holiday flat"."""
     asked = {word.bare for word in words_of(query)}
     head = next((w.bare for w in words_of(query) if w.bare not in LINKS | FIRST | PRONOUNS | DETERMINERS), "")
     words = list(words_of(statement))
@@ -57,7 +57,10 @@ def _is_of_another(query: str, statement: str) -> bool:
     before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
     if before is None or before.bare in asked:
         return False
-    return before.bare in OTHER or (before.lower != before.bare and before.lower not in FIRST)
+    if before.bare in OTHER or (before.lower != before.bare and before.lower not in FIRST):
+        return True
+    # "The work laptop", where "my laptop" is called wrong.
+    return before.lower not in DETERMINERS | FIRST | LINKS | PRONOUNS and lemma(before.bare) not in VERBS
 
 
 def nearest_statements(statements: Sequence[Statement], similarities: Sequence[float], rules: Rules) -> list[Statement]:
