@@ -9,6 +9,7 @@
 #   promtool (from Go)      checks and tests the alert rules
 #   control-plane (Go)      etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl, and kwok for nodes
 #   kubernetes_schemas      those schemas, made from the Go module of three Kubernetes versions
+#   go, node                compilers of the clients in other languages, where the machine has none or old ones
 #
 # Usage: install_tools.sh [NAME ...]     buf and grpcurl by default; what is there already is left alone
 # MNEME_TOOLS_DIR   where they go; by default a folder in the user's cache
@@ -24,6 +25,7 @@ promtool_version=v0.315.0 # the module's numbering of Prometheus 3.15.0
 kubernetes_versions=(v1.34.3 v1.35.2 v1.36.3)
 control_plane_version=v1.36.3
 etcd_version=v3.7.3
+node_version=22.23.5 # clients/typescript needs 20
 kwok_version=v0.8.0
 tools=${MNEME_TOOLS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/mneme/tools}
 
@@ -60,6 +62,26 @@ find_go() {
         mv "$target.new" "$target"
     fi
     export PATH=$target/go/bin:$PATH
+}
+
+install_go() {
+    find_go
+    mkdir -p "$tools/bin"
+    [[ $(command -v go) == "$tools/bin/go" ]] || ln -sfn "$(command -v go)" "$tools/bin/go"
+}
+
+install_node() {
+    [[ $(node --version 2>/dev/null) =~ ^v([0-9]+) ]] && ((BASH_REMATCH[1] >= 20)) && return
+    local target=$tools/node-$node_version package
+    package=node-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+    if [[ ! -x $target/node_modules/$package/bin/node ]]; then
+        need npm node npm
+        echo "installing node $node_version"
+        mkdir -p "$target"
+        npm install --prefix "$target" --no-save --no-audit --no-fund --loglevel=error "$package@$node_version" >/dev/null
+    fi
+    mkdir -p "$tools/bin"
+    ln -sfn "../node-$node_version/node_modules/$package/bin/node" "$tools/bin/node"
 }
 
 # install_go_program NAME MODULE VERSION PACKAGE LDFLAGS

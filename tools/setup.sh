@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 venv=.venv
-inputs=(requirements/runtime.txt requirements/http.txt requirements/llm.txt requirements/mcp.txt requirements/dev.txt pyproject.toml tools/setup.sh)
+inputs=(requirements/runtime.txt requirements/http.txt requirements/llm.txt requirements/mcp.txt requirements/dev.txt pyproject.toml setup.py tools/setup.sh)
 
 digest() {
     if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi | cut -c1-64 | tr -d '\n'

@@ -27,10 +27,11 @@ HTML = '<!doctype html><title>agent</title><link rel="icon" href="data:,"><scrip
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def origin() -> AsyncIterator[str]:
+async def origin(request: pytest.FixtureRequest) -> AsyncIterator[str]:
     """Where a page is served with what a bundler makes of the client and the scenario."""
     if shutil.which("npm") is None:
-        pytest.skip("npm is not on this machine")
+        message = "npm is not on this machine"
+        pytest.fail(message) if "typescript" in request.config.getoption("--require") else pytest.skip(message)
     folder = CLIENTS / "typescript"
     await run([sys.executable, str(ROOT / "tools/languages.py"), "--require", "typescript"], seconds=600)
     await run(["npm", "run", "--silent", "--prefix", str(folder), "bundle"], seconds=120)

@@ -68,3 +68,17 @@ def test_spec_9_2_the_client_runs_where_it_is_installed_alone(wheel: Path, tmp_p
         [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment, cwd=tmp_path
     ).stdout.split()
     assert printed == [str(tmp_path / "mneme_client/__init__.py"), "False"]
+
+
+def test_spec_9_2_the_services_have_no_wheel(tmp_path: Path) -> None:
+    for name in ("pyproject.toml", "setup.py", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    for package in ("services", "proto/gen/mneme", "clients/python/mneme_client"):
+        (tmp_path / package).mkdir(parents=True)
+        (tmp_path / package / "__init__.py").touch()
+    command = ["wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(tmp_path / "out"), str(tmp_path)]
+    built = subprocess.run([sys.executable, "-m", "pip", *command], capture_output=True, text=True, check=False)
+    assert built.returncode != 0
+    assert "the services have no wheel" in built.stdout + built.stderr
+    assert not list(tmp_path.glob("out/*.whl"))

@@ -37,7 +37,7 @@ async def _serve(state: CliState, user: str, conversation: str, scope: Scope, ht
         # Imported here: the protocol's library is an extra.
         from services.cli.mcp.server import McpSettings, create_server
     except ModuleNotFoundError as error:
-        state.fail(f"{error.name} is not installed", "pip install 'mneme[mcp]' brings it.")
+        state.fail(f"{error.name} is not installed", "`make setup` brings it, or `pip install -e '.[mcp]'` in a clone.")
     settings = McpSettings(user, conversation, scope, token_budget=budget)
     async with state.client() as client:
         server = create_server(client, settings, version=version("mneme"))

@@ -54,7 +54,7 @@ def application(
     """What the HTTP server runs.
 
     Paths: POST /<package.Service>/<Method> for calls, GET /openapi.json, GET /health (200 while the gateway is ready,
-    else 503), and, unless the settings switch them off, GET /console/ for the console and /mem0 for mem0's client.
+    else 503; `needs_key` says whether calls need a credential), and, unless the settings switch them off, GET /console/ for the console and /mem0 for mem0's client.
 
     Args:
         services: What the gateway serves.
@@ -72,7 +72,10 @@ def application(
 
     async def get_health(_request: Request) -> Response:
         is_serving = await server.is_serving()
-        return JSONResponse({"status": "SERVING" if is_serving else "NOT_SERVING"}, 200 if is_serving else 503)
+        status = "SERVING" if is_serving else "NOT_SERVING"
+        # The console asks so before it shows anything, and need not try a call that is refused.
+        needs_key = authenticator.development_principal is None
+        return JSONResponse({"status": status, "needs_key": needs_key}, 200 if is_serving else 503)
 
     return Starlette(
         routes=[

@@ -165,7 +165,7 @@ async def test_spec_9_1_the_contract_and_the_health_can_be_read(address: str) ->
     assert not [path for path in contract["paths"] if ".internal." in path]
     referenced = set(json.dumps(contract).split("#/components/schemas/")[1:])
     assert {reference.split('"')[0] for reference in referenced} == contract["components"]["schemas"].keys()
-    assert (await send(address, "/health")).json == {"status": "SERVING"}
+    assert (await send(address, "/health")).json == {"status": "SERVING", "needs_key": False}
 
 
 async def test_spec_9_1_an_error_of_a_stream_comes_as_its_end(address: str) -> None:

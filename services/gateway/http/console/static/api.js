@@ -25,6 +25,16 @@ export function useKey(chosen, isKept) {
   else sessionStorage.removeItem(STORED_KEY);
 }
 
+/** Whether calls need a key; a gateway that does not say so answers the first call itself. */
+export async function needsKey() {
+  try {
+    const response = await fetch(new URL("health", BASE), { cache: "no-store", credentials: "omit", redirect: "error" });
+    return (await response.json()).needs_key === true;
+  } catch {
+    return false;
+  }
+}
+
 /** An idempotency key: make it once for each thing that a person decides, so that a repeat does nothing twice. */
 export function newRequestId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -1,6 +1,6 @@
 // The console: signs in, shows pages by the address behind "#", and remembers whose memory is looked at.
 
-import { CallError, call, hasKey, useKey } from "./api.js";
+import { CallError, call, hasKey, needsKey, useKey } from "./api.js";
 import { h, put } from "./dom.js";
 import { failure, field, heading, waiting } from "./parts.js";
 
@@ -135,6 +135,7 @@ async function start() {
     main.focus();
   });
   put(main, waiting());
+  if (!hasKey() && await needsKey()) return void signIn("");
   try {
     await call("gateway.v1.DeliveryService/GetBacklog");
     isOpen = !hasKey();
