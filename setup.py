@@ -1,10 +1,10 @@
-"""Keeps the services out of wheels: they run from a clone or an image, and `services` is no name to install anywhere."""
+"""Keeps the services out of wheels: they run from a clone or an image, where no other `services` is installed."""
 
-from setuptools import setup
-from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools import setup  # type: ignore[import-untyped]
+from setuptools.command.bdist_wheel import bdist_wheel  # type: ignore[import-untyped]
 
 
-class NoWheel(bdist_wheel):
+class NoWheel(bdist_wheel):  # type: ignore[misc] # without types
     """Refuses to build a wheel; an installation in place, as `make setup` does it, builds none."""
 
     def run(self) -> None:

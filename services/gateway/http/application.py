@@ -54,7 +54,8 @@ def application(
     """What the HTTP server runs.
 
     Paths: POST /<package.Service>/<Method> for calls, GET /openapi.json, GET /health (200 while the gateway is ready,
-    else 503; `needs_key` says whether calls need a credential), and, unless the settings switch them off, GET /console/ for the console and /mem0 for mem0's client.
+    else 503; `needs_key` says whether calls need a credential), and, unless the settings switch them off, GET /console/
+    for the console and /mem0 for mem0's client.
 
     Args:
         services: What the gateway serves.
