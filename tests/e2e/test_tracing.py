@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import urllib.request
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from opentelemetry.trace import SpanKind
 
 from mneme_client import Client
 from services.common.telemetry import TelemetrySettings, TreeSpanExporter, configure_telemetry, state
-from tests.support.stack import running_stack, until
+from tests.support.stack import ANY_PORT, running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -21,7 +23,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 class Traced:
     """A stack that was started with telemetry on, and the spans of this process."""
 
-    def __init__(self, target: str, exporter: TreeSpanExporter) -> None:
+    def __init__(self, target: str, exporter: TreeSpanExporter, http_address: str) -> None:
+        self.http_address = http_address
         self._target = target
         self._exporter = exporter
         self._spans: list[ReadableSpan] = []
@@ -38,6 +41,11 @@ class Traced:
         roots = [span for span in self._spans if span.kind is SpanKind.CLIENT and span.parent is None]
         return roots, [span for span in self._spans if span.name == "deliver.episodic"]
 
+    def spans_of(self, trace: int) -> Sequence[ReadableSpan]:
+        """All spans so far of a trace."""
+        self._spans += self._exporter.take()
+        return [span for span in self._spans if trace_id(span) == trace]
+
     def trace_of(self, name: str) -> Sequence[ReadableSpan]:
         """All spans so far of the trace that a client's call began; there must be one such call."""
         self._spans += self._exporter.take()
@@ -51,8 +59,9 @@ async def traced(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -
     exporter = TreeSpanExporter()
     telemetry = configure_telemetry(TelemetrySettings(), exporter=exporter)
     try:
-        async with running_stack(tmp_path_factory.mktemp("traced") / "data", model_folder) as services:
-            yield Traced(services.gateway_target, exporter)
+        data_dir = tmp_path_factory.mktemp("traced") / "data"
+        async with running_stack(data_dir, model_folder, http_listen=ANY_PORT) as services:
+            yield Traced(services.gateway_target, exporter, services.http_address)
     finally:
         telemetry.shutdown()
 
@@ -186,3 +195,23 @@ async def test_spec_8_1_no_span_holds_what_was_said(traced: Traced, user_id: str
         spans = traced.trace_of(name)
         assert len(spans) > 5
         assert "4711" not in " ".join(str(dict(span.attributes or {})) for span in spans)
+
+
+async def test_spec_8_1_and_9_1_a_call_by_http_goes_on_its_caller_s_trace(traced: Traced) -> None:
+    trace = 0xABCDEF0123456789ABCDEF0123456789
+    body = json.dumps({"userId": "ada", "query": "Where?"}).encode()
+    headers = {"content-type": "application/json", "traceparent": f"00-{trace:032x}-00f067aa0ba902b7-01"}
+    url = f"http://{traced.http_address}/mneme.gateway.v1.MemoryService/Recall"
+    request = urllib.request.Request(url, body, headers)
+
+    def send() -> int:
+        with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310
+            return int(response.status)
+
+    assert await asyncio.to_thread(send) == 200
+
+    async def is_served() -> bool:
+        spans = traced.spans_of(trace)
+        return any(rpc_of(span) == "mneme.gateway.v1.MemoryService/Recall" for span in spans)
+
+    await until(is_served)

@@ -92,7 +92,7 @@ class _Tools:
     async def recall(
         self,
         query: str,
-        limit: Annotated[int, Field(ge=1, le=50)] = 0,
+        limit: Annotated[int | None, Field(ge=1, le=50)] = None,
     ) -> str:
         """Find memories for a question or topic, best first, each with its id."""
         found = await self._client.recall(
