@@ -85,7 +85,7 @@ function hit(one, { head, text }) {
   return h("article", { class: `turn ${one.supersededBy ? "superseded" : ""}` },
     h("header", null, head, h("span", { class: "score", title: "the sum of the parts below" }, score(one.score))),
     h("p", { class: "said", dir: "auto" }, text),
-    superseded && h("p", { class: "problem" }, one.supersededBy ? "Superseded by a later statement." : "Partly superseded: ",
+    superseded && h("p", { class: "problem" }, one.supersededBy ? "Superseded by a later statement: " : "Partly superseded: ",
       (one.supersededStatements ?? []).map((part) => h("q", null, part.statement))),
     reasons(one.explanation ?? {}),
     h("footer", null, h("span", { class: "badge", title: "whose words this rests on" }, SOURCES[one.sourceTrust] ?? "source not known"), scopeBadge((one.turn ? one.scope : (one.fact ?? one.note)?.scope)),
