@@ -45,7 +45,7 @@ final class CallSpan {
 
   private final Span span;
   private final String operation;
-  private final Message request;
+  private final Message request; // null: the call has a stream of them
   private final Metadata headers = new Metadata();
   private long count;
 
@@ -82,6 +82,9 @@ final class CallSpan {
 
   private void describeMemory(SpanBuilder builder, boolean capturesContent) {
     builder.setAttribute("gen_ai.operation.name", operation).setAttribute("gen_ai.provider.name", "mneme");
+    if (request == null) {
+      return;
+    }
     FieldDescriptor wrapped = request.getDescriptorForType().findFieldByName("recall");
     Message asked = wrapped == null ? request : (Message) request.getField(wrapped); // RecallStream wraps what Recall is asked
     set(builder, "gen_ai.memory.store.id", storeId(asked));

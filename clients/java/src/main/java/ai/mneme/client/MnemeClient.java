@@ -4,7 +4,11 @@ import ai.mneme.gateway.v1.BuildContextRequest;
 import ai.mneme.gateway.v1.BuildContextResponse;
 import ai.mneme.gateway.v1.FeedbackRequest;
 import ai.mneme.gateway.v1.FeedbackResponse;
+import ai.mneme.gateway.v1.ListJudgedRecallsRequest;
+import ai.mneme.gateway.v1.ListJudgedRecallsResponse;
 import ai.mneme.gateway.v1.MemoryServiceGrpc;
+import ai.mneme.gateway.v1.PrepareContextRequest;
+import ai.mneme.gateway.v1.PrepareContextResponse;
 import ai.mneme.gateway.v1.RecallRequest;
 import ai.mneme.gateway.v1.RecallResponse;
 import ai.mneme.gateway.v1.RecallStreamRequest;
@@ -13,6 +17,8 @@ import ai.mneme.gateway.v1.RememberBatchRequest;
 import ai.mneme.gateway.v1.RememberBatchResponse;
 import ai.mneme.gateway.v1.RememberRequest;
 import ai.mneme.gateway.v1.RememberResponse;
+import ai.mneme.gateway.v1.RememberStreamRequest;
+import ai.mneme.gateway.v1.RememberStreamResponse;
 import com.google.protobuf.Message;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -40,7 +46,7 @@ import java.util.function.Function;
 
 /**
  * Calls Mneme's gateway. Every call has a deadline, every write a request id; a call that fails with UNAVAILABLE, or that a
- * closing server cancels, is repeated with it. Failures are {@link MnemeException}.
+ * closing server cancels, is repeated with it, unless it has a stream of requests. Failures are {@link MnemeException}.
  *
  * <p>The calls on memories are methods. Any other one is made by its descriptor in the generated code:
  * {@code client.call(FactServiceGrpc.getCreateFactMethod(), request)}. Safe for use by several threads.
@@ -50,6 +56,7 @@ public final class MnemeClient implements AutoCloseable {
   public static final String DEFAULT_TARGET = "127.0.0.1:7700";
 
   private static final int MESSAGE_BYTES_MAX = 64 << 20; // responses have at most 3 MiB, unless an installation allows more
+  private static final Duration STREAM_TIMEOUT = Duration.ofSeconds(300); // a stream of requests takes as long as its source
   private static final Duration VISIBILITY_CALL_TIMEOUT = Duration.ofSeconds(5); // the service waits this long
 
   private final ManagedChannel managed;
@@ -94,6 +101,11 @@ public final class MnemeClient implements AutoCloseable {
     return call(MemoryServiceGrpc.getRememberBatchMethod(), request);
   }
 
+  /** Stores any number of items, one message each; the responses say what became of each. */
+  public ResponseStream<RememberStreamResponse> rememberStream(Iterable<RememberStreamRequest> items) {
+    return streamRequests(MemoryServiceGrpc.getRememberStreamMethod(), items);
+  }
+
   public RecallResponse recall(RecallRequest request) {
     return call(MemoryServiceGrpc.getRecallMethod(), request);
   }
@@ -108,8 +120,16 @@ public final class MnemeClient implements AutoCloseable {
     return call(MemoryServiceGrpc.getBuildContextMethod(), request);
   }
 
+  public PrepareContextResponse prepareContext(PrepareContextRequest request) {
+    return call(MemoryServiceGrpc.getPrepareContextMethod(), request);
+  }
+
   public FeedbackResponse feedback(FeedbackRequest request) {
     return call(MemoryServiceGrpc.getFeedbackMethod(), request);
+  }
+
+  public ListJudgedRecallsResponse listJudgedRecalls(ListJudgedRecallsRequest request) {
+    return call(MemoryServiceGrpc.getListJudgedRecallsMethod(), request);
   }
 
   /** Makes a call with the client's deadline. */
@@ -157,6 +177,31 @@ public final class MnemeClient implements AutoCloseable {
         span);
   }
 
+  /** Makes a call with a stream of requests and a deadline of 300 s. */
+  public <Q, R> ResponseStream<R> streamRequests(MethodDescriptor<Q, R> method, Iterable<Q> requests) {
+    return streamRequests(method, requests, STREAM_TIMEOUT);
+  }
+
+  /**
+   * Makes a call with a stream of requests, such as RememberStream, or ImportUser, which has one response: {@code next()}.
+   *
+   * <p>The call begins when the first response is asked for. The requests are iterated over in a thread of its own, as fast as
+   * the service takes them, so their source may wait for responses. The call is not repeated: repeat it with the same request
+   * ids. Close the stream.
+   *
+   * @param within its deadline
+   */
+  public <Q, R> ResponseStream<R> streamRequests(MethodDescriptor<Q, R> method, Iterable<Q> requests, Duration within) {
+    long deadline = System.nanoTime() + within.toNanos();
+    CallSpan span = new CallSpan(tracing, method, null);
+    Channel traced = traced(span);
+    return new ResponseStream<>(
+        () -> StreamingCall.start(traced, method, until(deadline), requests),
+        (error, attempt) -> false,
+        method.getFullMethodName(),
+        span);
+  }
+
   /**
    * The items of a list; the call for the next page is made when it is needed.
    *
@@ -195,7 +240,7 @@ public final class MnemeClient implements AutoCloseable {
     throw new TimeoutException("not visible after " + within);
   }
 
-  /** For generated stubs, such as those of streams of requests. It carries the credential, and adds nothing else. */
+  /** For generated stubs, such as asynchronous ones. It carries the credential, and adds nothing else. */
   public Channel channel() {
     return channel;
   }

@@ -19,10 +19,13 @@ import ai.mneme.gateway.v1.RememberBatchRequest;
 import ai.mneme.gateway.v1.RememberBatchResponse;
 import ai.mneme.gateway.v1.RememberRequest;
 import ai.mneme.gateway.v1.RememberResponse;
+import ai.mneme.gateway.v1.RememberStreamRequest;
+import ai.mneme.gateway.v1.RememberStreamResponse;
 import com.google.protobuf.Any;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
+import io.grpc.Context;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.inprocess.InProcessChannelBuilder;
@@ -37,6 +40,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -47,6 +52,7 @@ class MnemeClientTest {
   private final List<String> requestIds = new ArrayList<>();
   private int failures;
   private int attempts;
+  private long remainingMillis;
   private Server server;
   private MnemeClient client;
 
@@ -119,6 +125,78 @@ class MnemeClientTest {
     assertEquals(3, attempts);
   }
 
+  private static RememberStreamRequest item(String requestId) {
+    return RememberStreamRequest.newBuilder().setItem(RememberRequest.newBuilder().setRequestId(requestId)).build();
+  }
+
+  @Test
+  void aStreamOfRequestsHasRequestIdsADeadlineAndASpan() throws IOException {
+    List<Integer> indexes = new ArrayList<>();
+    try (var outcomes = serve(0).rememberStream(List.of(item(""), item("mine")))) {
+      outcomes.forEachRemaining(outcome -> indexes.add(outcome.getIndex()));
+    }
+    assertEquals(List.of(0, 1), indexes);
+    assertFalse(requestIds.get(0).isEmpty());
+    assertEquals("mine", requestIds.get(1));
+    assertTrue(remainingMillis > 290_000 && remainingMillis <= 300_000, remainingMillis + " ms");
+    var span = TELEMETRY.getSpans().get(0);
+    assertEquals("upsert_memory", span.getName());
+    assertEquals(2L, span.getAttributes().get(AttributeKey.longKey("gen_ai.memory.record.count")));
+    assertEquals(0L, span.getAttributes().get(AttributeKey.longKey("rpc.grpc.status_code")));
+  }
+
+  @Test
+  void aStreamOfRequestsFailsWithAnErrorAndIsNotRepeated() throws IOException {
+    try (var outcomes = serve(1).rememberStream(List.of(item("")))) {
+      var error = assertThrows(MnemeException.class, outcomes::hasNext);
+      assertEquals(Status.Code.UNAVAILABLE, error.code());
+      assertEquals("mneme.gateway.v1.MemoryService/RememberStream", error.method());
+    }
+    assertEquals(1, attempts);
+    assertEquals("UNAVAILABLE", TELEMETRY.getSpans().get(0).getAttributes().get(AttributeKey.stringKey("error.type")));
+  }
+
+  @Test
+  void requestsMayWaitForResponses() throws Exception {
+    var queue = new LinkedBlockingQueue<RememberStreamRequest>(List.of(item("first")));
+    Iterable<RememberStreamRequest> waiting =
+        () ->
+            new java.util.Iterator<>() {
+              @Override
+              public boolean hasNext() {
+                return true;
+              }
+
+              @Override
+              public RememberStreamRequest next() {
+                try {
+                  return queue.take();
+                } catch (InterruptedException interrupted) {
+                  throw new IllegalStateException(interrupted);
+                }
+              }
+            };
+    var method = MemoryServiceGrpc.getRememberStreamMethod();
+    try (var outcomes = serve(0).streamRequests(method, waiting, Duration.ofSeconds(30))) {
+      assertEquals(0, outcomes.next().getIndex());
+      queue.add(item("second"));
+      assertEquals(1, outcomes.next().getIndex());
+    }
+  }
+
+  @Test
+  void requestsThatCannotBeReadEndTheCall() throws IOException {
+    Iterable<RememberStreamRequest> broken =
+        () -> {
+          throw new IllegalStateException("no file");
+        };
+    try (var outcomes = serve(0).rememberStream(broken)) {
+      var error = assertThrows(MnemeException.class, outcomes::hasNext);
+      assertEquals(Status.Code.UNKNOWN, error.code());
+      assertEquals("no file", error.getCause().getCause().getMessage());
+    }
+  }
+
   @Test
   void pagesAreFetchedAsTheyAreNeeded() throws IOException {
     List<String> found = new ArrayList<>();
@@ -167,6 +245,36 @@ class MnemeClientTest {
     public void rememberBatch(RememberBatchRequest request, StreamObserver<RememberBatchResponse> observer) {
       request.getItemsList().forEach(item -> requestIds.add(item.getRequestId()));
       respond(observer, RememberBatchResponse.getDefaultInstance());
+    }
+
+    @Override
+    public StreamObserver<RememberStreamRequest> rememberStream(StreamObserver<RememberStreamResponse> observer) {
+      remainingMillis = Context.current().getDeadline().timeRemaining(TimeUnit.MILLISECONDS);
+      attempts++;
+      return new StreamObserver<>() {
+        private int index;
+
+        @Override
+        public void onNext(RememberStreamRequest request) {
+          requestIds.add(request.getItem().getRequestId());
+          if (attempts <= failures) {
+            observer.onError(Status.UNAVAILABLE.withDescription("restarting").asRuntimeException());
+            return;
+          }
+          var stored = RememberResponse.newBuilder().addInteractions(InteractionReference.getDefaultInstance());
+          observer.onNext(RememberStreamResponse.newBuilder().setIndex(index++).setResponse(stored).build());
+        }
+
+        @Override
+        public void onError(Throwable error) {}
+
+        @Override
+        public void onCompleted() {
+          if (attempts > failures) {
+            observer.onCompleted();
+          }
+        }
+      };
     }
 
     @Override
