@@ -38,10 +38,12 @@ const (
 type Client struct {
 	Activity       episodicv1.ActivityServiceClient
 	Audit          gatewayv1.AuditServiceClient
+	Clusters       episodicv1.ClusterServiceClient
 	Code           semanticv1.CodeServiceClient
 	ContextWindows sessionv1.ContextWindowServiceClient
 	Conversations  gatewayv1.ConversationServiceClient
 	Deliveries     gatewayv1.DeliveryServiceClient
+	EmbeddingModel gatewayv1.EmbeddingModelServiceClient
 	Episodes       episodicv1.EpisodicServiceClient
 	Erasures       gatewayv1.ErasureServiceClient
 	Facts          semanticv1.FactServiceClient
@@ -133,10 +135,12 @@ func NewClient(target string, options ...Option) (*Client, error) {
 	return &Client{
 		Activity:       episodicv1.NewActivityServiceClient(connection),
 		Audit:          gatewayv1.NewAuditServiceClient(connection),
+		Clusters:       episodicv1.NewClusterServiceClient(connection),
 		Code:           semanticv1.NewCodeServiceClient(connection),
 		ContextWindows: sessionv1.NewContextWindowServiceClient(connection),
 		Conversations:  gatewayv1.NewConversationServiceClient(connection),
 		Deliveries:     gatewayv1.NewDeliveryServiceClient(connection),
+		EmbeddingModel: gatewayv1.NewEmbeddingModelServiceClient(connection),
 		Episodes:       episodicv1.NewEpisodicServiceClient(connection),
 		Erasures:       gatewayv1.NewErasureServiceClient(connection),
 		Facts:          semanticv1.NewFactServiceClient(connection),

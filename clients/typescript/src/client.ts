@@ -4,10 +4,12 @@ import type { Tracer } from "@opentelemetry/api";
 import { InsightService } from "../gen/mneme/agentic/v1/insights_pb.js";
 import { NoteService } from "../gen/mneme/agentic/v1/notes_pb.js";
 import { ActivityService } from "../gen/mneme/episodic/v1/activity_pb.js";
+import { ClusterService } from "../gen/mneme/episodic/v1/clusters_pb.js";
 import { EpisodicService } from "../gen/mneme/episodic/v1/episodic_pb.js";
 import { AuditService } from "../gen/mneme/gateway/v1/audit_pb.js";
 import { ConversationService } from "../gen/mneme/gateway/v1/conversations_pb.js";
 import { DeliveryService } from "../gen/mneme/gateway/v1/deliveries_pb.js";
+import { EmbeddingModelService } from "../gen/mneme/gateway/v1/embedding_model_pb.js";
 import { ErasureService } from "../gen/mneme/gateway/v1/erasure_pb.js";
 import { DocumentService } from "../gen/mneme/gateway/v1/documents_pb.js";
 import { GrantService } from "../gen/mneme/gateway/v1/grants_pb.js";
@@ -61,10 +63,12 @@ const VISIBILITY_CALL_TIMEOUT_MS = 5_000; // the service waits this long before 
 export class MnemeClient {
   readonly activity: Client<typeof ActivityService>;
   readonly audit: Client<typeof AuditService>;
+  readonly clusters: Client<typeof ClusterService>;
   readonly code: Client<typeof CodeService>;
   readonly contextWindows: Client<typeof ContextWindowService>;
   readonly conversations: Client<typeof ConversationService>;
   readonly deliveries: Client<typeof DeliveryService>;
+  readonly embeddingModel: Client<typeof EmbeddingModelService>;
   readonly episodes: Client<typeof EpisodicService>;
   readonly erasures: Client<typeof ErasureService>;
   readonly facts: Client<typeof FactService>;
@@ -96,10 +100,12 @@ export class MnemeClient {
     });
     this.activity = createClient(ActivityService, transport);
     this.audit = createClient(AuditService, transport);
+    this.clusters = createClient(ClusterService, transport);
     this.code = createClient(CodeService, transport);
     this.contextWindows = createClient(ContextWindowService, transport);
     this.conversations = createClient(ConversationService, transport);
     this.deliveries = createClient(DeliveryService, transport);
+    this.embeddingModel = createClient(EmbeddingModelService, transport);
     this.episodes = createClient(EpisodicService, transport);
     this.erasures = createClient(ErasureService, transport);
     this.facts = createClient(FactService, transport);
