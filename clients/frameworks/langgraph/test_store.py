@@ -254,3 +254,24 @@ async def test_spec_9_4_a_graph_reads_and_writes_its_store(astore: AsyncMnemeSto
     graph = builder.compile(store=astore)
     said = [await graph.ainvoke({"messages": [("user", city)]}) for city in ("Porto", "Ghent")]
     assert [state["messages"][-1].content for state in said] == ["unknown", "Porto"]
+
+
+def test_spec_9_4_a_batch_that_would_be_written_in_part_is_refused_before(client: SyncClient, user_id: str) -> None:
+    puts = [PutOp(("n",), f"k{number}", {"n": number}, index=False) for number in range(1_001)]
+    with pytest.raises(ValueError, match="2 requests"):
+        MnemeStore(client, user_id).batch(puts)
+    assert MnemeStore(client, user_id).search(("n",)) == []
+    of_two = MnemeStore(client, lambda namespace: f"{user_id}-{namespace[0]}")
+    with pytest.raises(ValueError, match="of one user"):
+        of_two.batch([PutOp(("a",), "k", {"n": 1}), PutOp(("b",), "k", {"n": 1})])
+    MnemeStore(client, user_id, splits_batches=True).batch(puts)
+    assert len(MnemeStore(client, user_id).search(("n",), limit=2_000)) == len(puts)
+
+
+async def test_spec_9_4_the_sweeper_has_nothing_to_do(store: MnemeStore, astore: AsyncMnemeStore) -> None:
+    assert store.sweep_ttl() == 0
+    assert store.start_ttl_sweeper(sweep_interval_minutes=1).result(timeout=1) is None
+    assert store.stop_ttl_sweeper(timeout=1)
+    assert await astore.sweep_ttl() == 0
+    await (await astore.start_ttl_sweeper())
+    assert await astore.stop_ttl_sweeper()

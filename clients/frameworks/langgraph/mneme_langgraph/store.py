@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import Future
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -30,10 +31,20 @@ class MnemeStore(BaseStore):
         timeout_seconds: Deadline of one request that writes: a thousand items whose texts are embedded take seconds.
         dotted_filters: Whether a name with periods in a filter is a path ("address.city"), as in LangGraph's store on
             SQLite. Otherwise it is the name of one member, as in its stores on PostgreSQL and in memory.
+        splits_batches: Whether a batch that does not fit into one request is sent in several, so that a failure between
+            them leaves a part of it. Otherwise it is refused before anything is written.
     """
 
     supports_ttl = True
-    __slots__ = ("_client", "_dotted_filters", "_fields", "_timeout_seconds", "_user_of", "ttl_config")
+    __slots__ = (
+        "_client",
+        "_dotted_filters",
+        "_fields",
+        "_splits_batches",
+        "_timeout_seconds",
+        "_user_of",
+        "ttl_config",
+    )
 
     def __init__(
         self,
@@ -44,17 +55,30 @@ class MnemeStore(BaseStore):
         ttl: TTLConfig | None = None,
         timeout_seconds: float = 60.0,
         dotted_filters: bool = False,
+        splits_batches: bool = False,
     ) -> None:
         self._client = client
         self._user_of = _user_of(user_id)
         self._fields = fields
         self._timeout_seconds = timeout_seconds
         self._dotted_filters = dotted_filters
+        self._splits_batches = splits_batches
         self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations; gets and searches see what was there before the puts."""
+        """Carries out operations; gets and searches see what was there before the puts.
+
+        Raises:
+            ValueError: The puts do not fit into one request, which is of one user and holds 1,000 of them and 4 MiB at
+                most; nothing was written.
+        """
         plan = p.plan_of(ops, self._user_of, self._fields)
+        writes = [(user_id, part) for user_id, all_of in plan.writes.items() for part in p.requests_of(all_of)]
+        if len(writes) > 1 and not self._splits_batches:
+            raise ValueError(
+                f"the puts of this batch need {len(writes)} requests and could be written in part: put less at a time, "
+                "and of one user, or make the store with splits_batches=True"
+            )
         results: list[Result] = [None] * plan.count
         for (user_id, refresh), names in plan.gets.items():
             for names_of_one in _parts(list(names.values())):
@@ -64,14 +88,27 @@ class MnemeStore(BaseStore):
             results[index] = self._search(search)
         for index, listing in plan.lists.items():
             results[index] = self._list(listing)
-        for user_id, writes in plan.writes.items():
-            for request in p.requests_of(writes):
-                self._client.write_documents(user_id, request, timeout_seconds=self._timeout_seconds)
+        for user_id, request in writes:
+            self._client.write_documents(user_id, request, timeout_seconds=self._timeout_seconds)
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The same in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
+
+    def sweep_ttl(self) -> int:
+        """Returns 0: expired items are never found, and the gateway removes them by itself."""
+        return 0
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: int | None = None) -> Future[None]:  # noqa: ARG002
+        """Returns a future that is done, for there is nothing to sweep; see `sweep_ttl`."""
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ARG002
+        """Returns True: no sweeper runs; see `sweep_ttl`."""
+        return True
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         user_id, filters = self._user_of(op.namespace_prefix), p.filters_of(op.filter, dotted=self._dotted_filters)
@@ -243,6 +280,18 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
             for request in p.requests_of(writes):
                 await self._write(user_id, request)
         return results
+
+    async def sweep_ttl(self) -> int:
+        """Returns 0: expired items are never found, and the gateway removes them by itself."""
+        return 0
+
+    async def start_ttl_sweeper(self, sweep_interval_minutes: int | None = None) -> asyncio.Task[None]:  # noqa: ARG002
+        """Returns a task that is done at once, for there is nothing to sweep; see `sweep_ttl`."""
+        return asyncio.create_task(asyncio.sleep(0))
+
+    async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ARG002
+        """Returns True: no sweeper runs; see `sweep_ttl`."""
+        return True
 
     async def _ask(self, request: Callable[[], Awaitable[T]]) -> T:
         async with self._free:
