@@ -86,7 +86,7 @@ async def test_spec_9_4_a_thousand_nodes_of_a_graph_read_what_they_ask_for(aclie
 
 def test_spec_9_4_a_thousand_reads_of_threads_get_what_they_ask_for(client: SyncClient, user_id: str) -> None:
     store = MnemeStore(client, user_id)
-    store.batch(items())
+    MnemeStore(client, user_id, splits_batches=True).batch(items())
     with ThreadPoolExecutor(THREADS) as threads:
         results = list(threads.map(lambda i: store.batch(reads(i)), range(COUNT)))
     assert len(results) == COUNT

@@ -202,7 +202,7 @@ def test_spec_9_4_times_to_live_begin_anew_with_a_read(client: SyncClient, user_
 
 
 def test_spec_9_4_a_namespace_may_name_the_user(client: SyncClient, user_id: str) -> None:
-    store = MnemeStore(client, lambda namespace: f"{user_id}-{namespace[1]}")
+    store = MnemeStore(client, lambda namespace: f"{user_id}-{namespace[1]}", splits_batches=True)
     store.batch([PutOp(("memories", "ana"), "k", {"v": 1}), PutOp(("memories", "ben"), "k", {"v": 2})])
     assert [document.value for document in client.list_documents(f"{user_id}-ana")] == [{"v": 1}]
     assert [item.value for item in store.search(("memories", "ben"))] == [{"v": 2}]
