@@ -40,7 +40,7 @@ async def _serve(state: CliState, user: str, conversation: str, scope: Scope, ht
         state.fail(f"{error.name} is not installed", "`make setup` brings it, or `pip install -e '.[mcp]'` in a clone.")
     settings = McpSettings(user, conversation, scope, token_budget=budget)
     async with state.client() as client:
-        server = create_server(client, settings, version=version("mneme"))
+        server = create_server(client, settings, version=version("mneme-services"))
         if not http:
             await server.run_stdio_async()
             return
