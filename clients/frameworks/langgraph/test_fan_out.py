@@ -50,7 +50,7 @@ def check(i: int, results: list[Any]) -> None:
 
 
 async def test_spec_9_4_a_thousand_tasks_read_what_they_ask_for(aclient: Client, user_id: str) -> None:
-    astore = AsyncMnemeStore(aclient, user_id)
+    astore = AsyncMnemeStore(aclient, user_id, splits_batches=True)
     await astore.abatch(items())
     results = await asyncio.gather(*(astore.abatch(reads(i)) for i in range(COUNT)))
     assert len(results) == COUNT
@@ -74,7 +74,7 @@ async def test_spec_9_4_a_thousand_nodes_of_a_graph_read_what_they_ask_for(aclie
     def fan_out(_state: Numbers) -> list[Send]:
         return [Send("read", {"i": i}) for i in range(COUNT)]
 
-    astore = AsyncMnemeStore(aclient, user_id)
+    astore = AsyncMnemeStore(aclient, user_id, splits_batches=True)
     await astore.abatch(items())
     builder = StateGraph(Numbers)
     builder.add_node("read", read)

@@ -268,6 +268,28 @@ def test_spec_9_4_a_batch_that_would_be_written_in_part_is_refused_before(client
     assert len(MnemeStore(client, user_id).search(("n",), limit=2_000)) == len(puts)
 
 
+async def test_spec_9_4_an_asynchronous_batch_is_refused_too_and_single_calls_are_not(
+    aclient: Client, user_id: str
+) -> None:
+    puts = [PutOp(("n",), f"k{number}", {"n": number}, index=False) for number in range(1_001)]
+    with pytest.raises(ValueError, match="2 requests"):
+        await AsyncMnemeStore(aclient, user_id).abatch(puts)
+    of_two = AsyncMnemeStore(aclient, lambda namespace: f"{user_id}-{namespace[0]}")
+    with pytest.raises(ValueError, match="of one user"):
+        await of_two.abatch([PutOp(("a",), "k", {"n": 1}), PutOp(("b",), "k", {"n": 1})])
+    assert await AsyncMnemeStore(aclient, user_id).asearch(("n",)) == []
+    await asyncio.gather(of_two.aput(("a",), "k", {"n": 1}), of_two.aput(("b",), "k", {"n": 2}))
+    found = await of_two.aget(("b",), "k")
+    assert found is not None
+    assert found.value == {"n": 2}
+
+
+def test_spec_9_4_a_batch_of_too_many_bytes_is_refused(client: SyncClient, user_id: str) -> None:
+    puts = [PutOp(("n",), f"k{number}", {"text": "é" * 100_000}, index=False) for number in range(9)]
+    with pytest.raises(ValueError, match="2 requests"):
+        MnemeStore(client, user_id).batch(puts)
+
+
 async def test_spec_9_4_the_sweeper_has_nothing_to_do(store: MnemeStore, astore: AsyncMnemeStore) -> None:
     assert store.sweep_ttl() == 0
     assert store.start_ttl_sweeper(sweep_interval_minutes=1).result(timeout=1) is None

@@ -117,6 +117,21 @@ def requests_of(writes: Mapping[DocumentName, PutDocument | DeleteDocument]) -> 
         yield request
 
 
+def requests_of_all(plan: Plan, *, splits: bool) -> list[tuple[str, list[Any]]]:
+    """The writes of a plan as requests, each of one user.
+
+    Raises:
+        ValueError: They need several requests, so that a failure would leave a part of them, and `splits` is not set.
+    """
+    requests = [(user_id, request) for user_id, writes in plan.writes.items() for request in requests_of(writes)]
+    if len(requests) > 1 and not splits:
+        raise ValueError(
+            f"the puts of this batch need {len(requests)} requests and could be written in part: put less at a time, "
+            "and of one user, or make the store with splits_batches=True"
+        )
+    return requests
+
+
 def is_one_page(op: SearchOp) -> bool:
     """Whether the request of a search returns what the search returns, and nothing beside it."""
     return op.offset == 0 and op.limit <= LIMIT_MAX and bool(op.query or not op.filter)
@@ -201,7 +216,7 @@ def _texts(op: PutOp, fields: Sequence[str]) -> tuple[str, ...]:
 def _size(write: PutDocument | DeleteDocument) -> int:
     if isinstance(write, DeleteDocument):
         return 0
-    return len(json.dumps(write.value)) + sum(map(len, write.search_texts))
+    return len(json.dumps(write.value)) + sum(len(text.encode()) for text in write.search_texts)
 
 
 def _filters(path: Namespace, conditions: Mapping[str, Any], *, dotted: bool) -> Iterator[DocumentFilter | bool]:

@@ -73,12 +73,7 @@ class MnemeStore(BaseStore):
                 most; nothing was written.
         """
         plan = p.plan_of(ops, self._user_of, self._fields)
-        writes = [(user_id, part) for user_id, all_of in plan.writes.items() for part in p.requests_of(all_of)]
-        if len(writes) > 1 and not self._splits_batches:
-            raise ValueError(
-                f"the puts of this batch need {len(writes)} requests and could be written in part: put less at a time, "
-                "and of one user, or make the store with splits_batches=True"
-            )
+        writes = p.requests_of_all(plan, splits=self._splits_batches)
         results: list[Result] = [None] * plan.count
         for (user_id, refresh), names in plan.gets.items():
             for names_of_one in _parts(list(names.values())):
@@ -164,11 +159,22 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         ttl: See `MnemeStore`.
         timeout_seconds: See `MnemeStore`.
         dotted_filters: See `MnemeStore`.
+        splits_batches: See `MnemeStore`. Calls of several callers that are made at the same time are sent in as many
+            requests as they need in any case: each of them is one operation.
         requests_max: Requests that are on the way at once; others of this store wait.
     """
 
     supports_ttl = True
-    __slots__ = ("_client", "_dotted_filters", "_fields", "_free", "_timeout_seconds", "_user_of", "ttl_config")
+    __slots__ = (
+        "_client",
+        "_dotted_filters",
+        "_fields",
+        "_free",
+        "_splits_batches",
+        "_timeout_seconds",
+        "_user_of",
+        "ttl_config",
+    )
 
     def __init__(
         self,
@@ -179,9 +185,11 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         ttl: TTLConfig | None = None,
         timeout_seconds: float = 60.0,
         dotted_filters: bool = False,
+        splits_batches: bool = False,
         requests_max: int = 32,
     ) -> None:
         super().__init__()
+        self._splits_batches = splits_batches
         self._client = client
         self._user_of = _user_of(user_id)
         self._fields = fields
@@ -225,11 +233,16 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
         return _raised(await super().alist_namespaces(*args, **kwargs))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries out operations; gets and searches see what was there before the puts."""
+        """Carries out operations; gets and searches see what was there before the puts.
+
+        Raises:
+            ValueError: See `MnemeStore.batch`.
+        """
         operations = list(ops)
-        is_of_one = len(operations) == 1 or asyncio.current_task() is not self._task
+        is_collected = asyncio.current_task() is self._task
+        is_of_one = len(operations) == 1 or not is_collected
         try:
-            return await self._carry_out(operations)
+            return await self._carry_out(operations, splits=is_collected or self._splits_batches)
         except Exception as error:
             # The base class has put calls together that have nothing to do with one another.
             if is_of_one or (isinstance(error, MnemeClientError) and error.retryable):
@@ -242,7 +255,7 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
 
         async def carry_out(index: int) -> None:
             try:
-                (results[index],) = await self._carry_out([operations[index]])
+                (results[index],) = await self._carry_out([operations[index]], splits=True)
             except Exception as error:
                 results[index] = error
 
@@ -251,8 +264,9 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
             await asyncio.gather(*map(carry_out, chosen))
         return results
 
-    async def _carry_out(self, operations: Sequence[Op]) -> list[Result]:
+    async def _carry_out(self, operations: Sequence[Op], *, splits: bool) -> list[Result]:
         plan = p.plan_of(operations, self._user_of, self._fields)
+        writes = p.requests_of_all(plan, splits=splits)
         results: list[Result] = [None] * plan.count
 
         async def get(user_id: str, names: dict[int, Any], names_of_one: list[Any], *, refresh: bool) -> None:
@@ -276,9 +290,8 @@ class AsyncMnemeStore(AsyncBatchedBaseStore):
                     group.create_task(list_them(index, listing))
         except ExceptionGroup as failed:
             raise failed.exceptions[0] from None
-        for user_id, writes in plan.writes.items():
-            for request in p.requests_of(writes):
-                await self._write(user_id, request)
+        for user_id, request in writes:
+            await self._write(user_id, request)
         return results
 
     async def sweep_ttl(self) -> int:
