@@ -12,7 +12,7 @@ from pathlib import Path
 
 from services.cli.doctor.model import Finding, Verdict
 
-_PACKAGES = ("mneme", "grpcio", "protobuf", "asyncpg", "onnxruntime", "numpy", "opentelemetry-sdk")
+_PACKAGES = ("mneme-services", "grpcio", "protobuf", "asyncpg", "onnxruntime", "numpy", "opentelemetry-sdk")
 _PYTHON_MIN = (3, 11)
 _SETUP_HINT = "run `make setup`"
 
