@@ -21,7 +21,7 @@ from services.common.values.tokens import lemma, tokenize
 
 _CHARS_MAX: Final = 250
 _UNTIL: Final = re.compile(
-    r"\b(?:until|till|'til|as\slong\sas|while)\s(?P<what>(?:(?:the|my|our|his|her|their)\s)?[\w'-]{2,20}(?:\s[\w'-]{2,20})??)\s"
+    r"\b(?:until|till|'til)\s(?P<what>(?:(?:the|my|our|his|her|their)\s)?[\w'-]{2,20}(?:\s[\w'-]{2,20})??)\s"
     r"(?P<deed>(?:is|are|isn't|aren't|has|have|gets?|comes?|goes|\w{2,20}s|\w{2,20})(?:\s[\w-]{2,20}){0,2})(?=[,.;!]|\s(?:i|we|my|our)\b|$)",
     re.IGNORECASE,
 )
@@ -62,7 +62,7 @@ _SAME: Final = tuple(
         "off remove removed",
     )
 )
-"""Words for one end."""
+"""Words that name the same end."""
 
 
 class _Condition(NamedTuple):
@@ -112,13 +112,12 @@ def _causes(text: str) -> Iterator[frozenset[str]]:
 
 
 def _condition(text: str, match: re.Match[str]) -> _Condition | None:
-    is_end = not match[0].casefold().startswith(("as", "while"))
     what = match["what"].casefold()
     things = nouns_of(_opening(text)) if what in {"it", "they", "this"} else nouns_of(what)
     words = [word.casefold() for word in match["deed"].split()]
     ends = {lemma(word) for word in words} | set(words)
     ends -= _NO_DEED | DETERMINERS | PREPOSITIONS | PRONOUNS
-    if not is_end or not things or what.split()[0] in {"i", "we"}:
+    if not things or what.split()[0] in {"i", "we"}:
         return None
     if not ends and {lemma(word) for word in words} & {"come", "go", "get"}:
         ends = {"arrive"} if "go" not in words else {"leave"}
@@ -144,7 +143,7 @@ def _is_of_another(part: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _told(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The parts of a statement that tell what has come, and what they name."""
+    """The parts of a statement that may say that something has happened, each with the things it names."""
     if len(text) > _CHARS_MAX:
         return ()
     return tuple(

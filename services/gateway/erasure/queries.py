@@ -74,7 +74,7 @@ class Wanted:
 
     @property
     def told_terms(self) -> frozenset[str]:
-        """Words by which private matters among the topics are told, as beginnings of words."""
+        """How words begin that people use for the private matters among the topics: "owe" for "my debts"."""
         return frozenset() if self.is_of_other else beginnings_of(self.topics)
 
 
