@@ -45,8 +45,12 @@ class _OfNoGateway(Client):
 async def main(port: int) -> None:
     """Serves until it is ended."""
     async with _OfNoGateway("127.0.0.1:1") as client:
-        settings = McpSettings("conformance", "conformance", Scope())
-        server = create_server(client, settings, version=version("mneme-services"), subscriptions=InMemorySubscriptionBus())
+        server = create_server(
+            client,
+            McpSettings("conformance", "conformance", Scope()),
+            version=version("mneme-services"),
+            subscriptions=InMemorySubscriptionBus(),
+        )
         for tool in _TOOLS:
             server.add_tool(tool, structured_output=False)
         _add_schema_tool(server)
