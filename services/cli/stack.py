@@ -43,6 +43,7 @@ from services.common.shared_settings import (
 )
 from services.common.switching import short_switch_interval
 from services.common.telemetry.loop_delay import loop_delay_recorded
+from services.common.text_cache import text_caches_cleared
 from services.common.tokens import token_counter
 from services.episodic.app import EpisodicResources, open_episodic, qdrant_server
 from services.gateway.app import Gateway, GatewayResources, open_gateway
@@ -133,6 +134,7 @@ async def run_stack(
         )
         running = await _serve_all(stack, shared, data_dir, database)
         await stack.enter_async_context(loop_delay_recorded())
+        await stack.enter_async_context(text_caches_cleared(tiers.cache.texts_seconds))
         stack.enter_context(seldom_collected())
         stack.enter_context(short_switch_interval())
         yield running

@@ -56,6 +56,7 @@ from services.common.shared_settings import (
 from services.common.switching import short_switch_interval
 from services.common.telemetry import TelemetryHandle, configure_telemetry
 from services.common.telemetry.loop_delay import loop_delay_recorded
+from services.common.text_cache import text_caches_cleared
 
 if TYPE_CHECKING:  # loaded where a Neo4j is configured
     from services.common.neo4j.graph import Graph
@@ -282,7 +283,8 @@ async def _serve(
         if not settings.has_credentials and not settings.signed_identities_only:
             _log.warning("development_mode", address=running.address, hint="no API keys: calls need no credential")
         _log.info("serving", service=name, address=running.address)
-        async with _stopped_by_eof(stop), loop_delay_recorded():
+        texts_seconds = source.load(CacheSettings, "cache").texts_seconds
+        async with _stopped_by_eof(stop), loop_delay_recorded(), text_caches_cleared(texts_seconds):
             with seldom_collected(), short_switch_interval():
                 await stop.wait()
         _log.info("draining", service=name)

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from services.common.cache.owner_cache import BYTES_MAX_DEFAULT, OwnerCache
-from services.common.settings_types import Count, CountOrNone, Share
+from services.common.settings_types import Count, CountOrNone, Seconds, Share
 
 _log = structlog.get_logger(__name__)
 
@@ -31,6 +31,8 @@ class CacheSettings:
     """Of the container's memory limit, where it has one: a smaller budget is used then."""
     prefetch_after_misses: Count = 3
     """Searches of a user that miss, before what later ones will need is read in the background."""
+    texts_seconds: Seconds = 60.0
+    """How often all caches of texts are emptied: no process keeps an erased sentence in them for longer."""
 
 
 def create_cache(settings: CacheSettings | None = None, *, limit_files: Sequence[Path] = _LIMIT_FILES) -> OwnerCache:

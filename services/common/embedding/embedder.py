@@ -21,6 +21,7 @@ from services.common.embedding.tokens import TextEncoding, TokenSpace
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Count, CountOrNone
 from services.common.telemetry.instruments import Gauges, observe
+from services.common.text_cache import register_text_cache
 
 
 class Embedder(Protocol):
@@ -142,6 +143,7 @@ class OnnxEmbedder:
         self._running: asyncio.Future[Sequence[TextEncoding]] | None = None
         self._pump_scheduled = False
         self._closed = False
+        register_text_cache(self)
         observe("mneme.embedding.queue", "Texts that wait to be embedded.", "kind", self._waiting)
 
     @property
@@ -163,6 +165,11 @@ class OnnxEmbedder:
     def tokens(self) -> TokenSpace | None:
         """The space of the encoder's token vectors."""
         return self._encoder.tokens
+
+    def cache_clear(self) -> None:
+        """Drop the cached encodings of documents."""
+        self._cache.clear()
+        self._cached_bytes = 0
 
     async def embed_query(self, text: str) -> Vector:
         """Return the vector of a question; see `encode_query`."""

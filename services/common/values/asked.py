@@ -7,9 +7,9 @@ though they share no verb. Each slot has the patterns of its answers; the answer
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import STOP
 from services.common.values.model import Value
 from services.common.values.newness import plainly
@@ -165,7 +165,7 @@ def answers_anew(earlier: str, later: str, *, is_new: bool, is_other_day: bool) 
     )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _answers(text: str) -> tuple[tuple[str, str], ...]:
     if len(text) > _CHARS_MAX:
         return ()
@@ -193,7 +193,7 @@ def _differ(old: str, new: str) -> bool:
     return bool(first_words and second_words) and not first_words & second_words
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _read(text: str) -> tuple[str | Value, ...]:
     tokens = [token for token in tokenize(text) if token.lower not in PUNCTUATION]
     items = ValueReader(tokens).read()

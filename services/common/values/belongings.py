@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import MULTIPLE_ROLES
 from services.common.values.tokens import lemma
 
@@ -81,6 +81,6 @@ def goes_with(things: Collection[str]) -> frozenset[str]:
     return _going(frozenset(things))
 
 
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def _going(things: frozenset[str]) -> frozenset[str]:
     return frozenset().union(*(parts for named, parts in _READ if named & things))

@@ -6,9 +6,9 @@ needs the same slot; where not enough can be read the answer is UNKNOWN, and not
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.changes import says_change, state_conflict
 from services.common.values.complements import items_differ
 from services.common.values.lexicon import (
@@ -78,7 +78,7 @@ def compare(earlier: str, later: str) -> Comparison:
     return Comparison(relation, _differences(a, b))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _clauses(text: str) -> list[Clause] | None:
     """The clauses of a text, which are not changed: the same statement is compared with many others."""
     return read_clauses(text)
@@ -90,7 +90,7 @@ def relation(earlier: str, later: str) -> Relation:
     return Relation.UNKNOWN if found is None else found[2]
 
 
-@lru_cache(maxsize=64)
+@text_cache(64)
 def _compared_clauses(earlier: str, later: str) -> tuple[Clause, Clause, Relation] | None:
     """The clauses that decide, and their relation; None where a statement cannot be read.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import AUXILIARIES
 from services.common.values.splitting import DETERMINERS
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
@@ -165,7 +165,7 @@ def passes_over(earlier: Iterable[str], later: Iterable[str]) -> bool:
     )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _conditions(piece: str) -> tuple[_Condition, ...]:
     text = " ".join(piece.split()).rstrip(".!,; ")
     if len(text) > _CHARS_MAX or _UNSURE.search(text):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.compare import relation
 from services.common.values.fields import CHANGED
 from services.common.values.frames import has_another_value, takes_another_end
@@ -154,14 +154,14 @@ def _is_another_holder(earlier: str, later: str) -> bool:
     return not words[0] & words[1]
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _clause(text: str) -> Clause | None:
     """What a part says, where it is stated."""
     clauses = read_statement(text).clauses
     return clauses[0] if clauses and clauses[0].modality is Modality.STATED else None
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def cores(text: str) -> tuple[Core, ...]:
     """Returns the parts of a sentence that say something by themselves; none of a long one or of a quotation."""
     if len(text) > _CHARS_MAX or _QUOTED.search(text) or text.rstrip().endswith("?"):
@@ -175,7 +175,7 @@ class _Part(NamedTuple):
     follows: bool  # from the part before it: "burst pipe, so the orchestra meets in the town hall"
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _parts(text: str) -> tuple[_Part, ...]:
     plain = " ".join(text.replace("\u2019", "'").split()).rstrip(".! ")
     cuts = [(match.start(), match.end(), match["so"] is not None) for match in _CUT.finditer(plain)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import MONTHS
 from services.common.values.tokens import lemma, tokenize
 from services.common.values.topics import stem, topic_stems
@@ -151,12 +151,12 @@ def _verb(text: str) -> frozenset[str]:
     return frozenset({stem(lemma(words[0].casefold()))}) if words else frozenset()
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _verbs(text: str) -> frozenset[str]:
     return frozenset(stem(lemma(token.lower)) for token in tokenize(text))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _undone(text: str) -> tuple[str, ...]:
     """What the speaker has not done so far."""
     return tuple(match["what"] for pattern in (_NEVER, _NOT_DONE) for match in pattern.finditer(text))

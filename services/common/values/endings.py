@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.belongings import PERSONS
 from services.common.values.complements import KIN
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
@@ -144,7 +144,7 @@ def goes_with_it(clauses: tuple[Clause, ...], earlier: str, pieces: tuple[str, .
     return False
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _ended(piece: str) -> tuple[_Ended, ...]:
     if len(piece) > _CHARS_MAX:
         return ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.complements import are_exclusive, ends_differ
 from services.common.values.model import Value
 from services.common.values.newness import plainly
@@ -197,7 +197,7 @@ def _is_one_of_many(frame: tuple[str, ...]) -> bool:
     )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _read(text: str) -> tuple[tuple[str, ...], bool]:
     """The words of a statement without what says that it is new, and whether something did."""
     plain = text.rstrip(".! ")
@@ -208,7 +208,7 @@ def _read(text: str) -> tuple[tuple[str, ...], bool]:
     return _words(said_not), opened != plain or bare != body
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def main_part(text: str) -> str:
     """Returns a statement without a remark behind a comma that has no verb: "I can't drive, sprained wrist"."""
     main, comma, remark = text.partition(", ")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from services.common.text_cache import text_cache
 
 _CHARS_MAX: Final = 400
 _MARKED: Final = re.compile(
@@ -34,7 +35,7 @@ def goes_on_ironically(sentence: str) -> bool:
     return _EMPHATIC.search(sentence[:_CHARS_MAX]) is not None
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def is_ironic(sentence: str) -> bool:
     """Returns whether a sentence shows by its words that it is not meant: "yeah right, I adore being on call".
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.complements import KIN
 from services.common.values.people import OTHERS
 from services.common.values.reading import Clause
@@ -141,7 +141,7 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
     return any(_is_denied(a, b, items) for a in first for b in second)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _items(text: str) -> tuple[str, ...]:
     if len(text) > _CHARS_MAX:
         return ()

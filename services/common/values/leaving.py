@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.complements import KIN
 from services.common.values.lexicon import MULTIPLE_ROLES, POSSESSIVES, PRONOUNS, VERBS
 from services.common.values.model import Modality
@@ -165,7 +165,7 @@ def _stands_before(old: frozenset[str], later: str, new: str) -> bool:
     return old <= nouns_of(later[: later.find(new)])
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _left(later: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """What a statement says to be left behind, and whether it is said of the holder of a post."""
     found: list[tuple[frozenset[str], bool]] = []

@@ -6,10 +6,10 @@ Each field names what a speaker says of themselves ("I'm married") and the event
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import AUXILIARIES, MONTHS, PRONOUNS, STOP, VERBS, WEEKDAYS
 from services.common.values.splitting import DETERMINERS
 from services.common.values.tokens import lemma, tokenize
@@ -353,7 +353,7 @@ def turns_a_life(earlier: str, later: str, *, is_own: bool) -> bool:
     return any(is_own or place == _BIRTH or _names_nobody(later, _FIELDS[place][1]) for place in shared)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _before(text: str) -> frozenset[int]:
     return frozenset(
         place
@@ -362,7 +362,7 @@ def _before(text: str) -> frozenset[int]:
     )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _after(text: str) -> frozenset[int]:
     return frozenset(
         place

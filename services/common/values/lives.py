@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.fields import CHANGED
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, WEEKDAYS
 from services.common.values.model import Value, ValueKind
@@ -237,7 +238,7 @@ def _follows(a: Told, b: Told, lives: _Lives) -> bool:
     return field.is_renewed and b.has_begun and not (a.has_begun and not a.value)
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _told(said: str) -> tuple[Told, ...]:
     return tuple(_read(said))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from services.common.text_cache import text_cache
 
 _CALENDAR: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -67,7 +68,7 @@ _OCCASIONED: Final = re.compile(
 """As in "after the burglary next door: the key is ...": why it is another."""
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def plainly(text: str) -> tuple[str, bool]:
     """Returns a statement without what says since when it holds, and whether something did.
 

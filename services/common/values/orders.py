@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.fields import OPPOSED
 from services.common.values.patterns import CachedPattern
 from services.common.values.sentences import nouns_of
@@ -91,7 +91,7 @@ def are_opposed(earlier: str, later: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _orders(text: str) -> tuple[dict[int, int], dict[int, int]]:
     """Which of `OPPOSED` a statement orders, as the earlier and as the later one, and where each order ends."""
     pairs = [(one.search(text), other.search(text)) for one, other in OPPOSED]
@@ -105,7 +105,7 @@ def _did(match: re.Match[str]) -> str:
     return f"we {_PAST[' '.join(match['deed'].casefold().split())]}"
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _order(text: str) -> str:
     """A statement as an order; empty where it is none."""
     plain = _PLEASE.sub("", text)

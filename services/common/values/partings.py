@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.belongings import PERSONS
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality
@@ -250,7 +251,7 @@ def _is_rival(clause: Clause, known: frozenset[str], parting: _Parting, said: st
     return any(kind == other and old != new and (kind, new) not in olds for kind, old in olds for other, new in news)
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _partings(said: str) -> tuple[_Parting, ...]:
     return tuple(_read(said))
 

@@ -6,9 +6,9 @@ Such a state ends nothing that lasts (`is_for_a_while`), and ends with the retur
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.people import OTHERS
 
 _CHARS_MAX: Final = 200
@@ -118,7 +118,7 @@ def is_over(earlier: str, later: str) -> bool:
     return bool(_before(earlier) & _after(later))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _before(text: str) -> frozenset[int]:
     if len(text) > _CHARS_MAX or OTHERS.match(text):
         return frozenset()
@@ -126,7 +126,7 @@ def _before(text: str) -> frozenset[int]:
     return frozenset(place for place, (before, _) in enumerate(_STATES) if before.search(plain))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _after(text: str) -> frozenset[int]:
     if len(text) > _CHARS_MAX or OTHERS.match(text) or _DENIED.search(text):
         return frozenset()

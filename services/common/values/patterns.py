@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
+
+from services.common.text_cache import text_cache
 
 _TEXTS_MAX: Final = 1_024
 
@@ -15,5 +16,5 @@ class CachedPattern:
     def __init__(self, pattern: str, flags: int = 0) -> None:
         """Compile the pattern."""
         self.pattern: Final = re.compile(pattern, flags)
-        self.search = lru_cache(maxsize=_TEXTS_MAX)(self.pattern.search)
-        self.match = lru_cache(maxsize=_TEXTS_MAX)(self.pattern.match)
+        self.search = text_cache(_TEXTS_MAX)(self.pattern.search)
+        self.match = text_cache(_TEXTS_MAX)(self.pattern.match)

@@ -24,9 +24,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import IRREGULAR
 from services.common.values.tokens import lemma
 
@@ -129,7 +129,7 @@ class Phrase:
     anchors: frozenset[str]  # one of them stands in every text that matches; empty: not known
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def compiled(pattern: str) -> re.Pattern[str]:
     """Returns a phrase's pattern, compiled at its first use."""
     return re.compile(pattern, re.IGNORECASE)
@@ -221,7 +221,7 @@ def _anchors(elements: list[str]) -> frozenset[str]:
     return frozenset(best)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def forms(verb: str) -> set[str]:
     """Returns the forms of a verb; of a regular one also those that only some spellings have."""
     if verb in _IRREGULAR_FORMS:
@@ -250,7 +250,7 @@ _VALUE_ENDS: Final = frozenset(
 _NO_VALUE: Final = frozenset("the a an new old own first last some little big very really".split())  # noqa: SIM905 - words
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def value_words(text: str) -> frozenset[str]:
     """Returns the words of a captured value in base form, up to where something else begins."""
     found: list[str] = []

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.complements import KIN
 from services.common.values.reading import Clause, read_clauses
 
@@ -46,7 +46,7 @@ class Read:
     clauses: tuple[Clause, ...]
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def read_statement(text: str) -> Read:
     """Returns a statement in clauses. What a doctor or a test says is read as the speaker's own."""
     text = _LOVED.sub(r"like\g<ending>", _HATED.sub("do not like", text))

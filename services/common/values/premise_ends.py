@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.belongings import goes_with
 from services.common.values.fields import ENDED, EVENTS
 from services.common.values.lexicon import AUXILIARIES, POSSESSIVES, PRONOUNS, STOP
@@ -57,7 +57,7 @@ class Ended:
     is_renamed: bool = False  # the thing has another name
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def terms(text: str) -> frozenset[str]:
     """Returns the words of a text that carry meaning, in base form, numbers and days among them."""
     return frozenset(
@@ -65,7 +65,7 @@ def terms(text: str) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=1_024)
+@text_cache(1_024)
 def ended_of(premise: str, later: str) -> tuple[Ended, ...]:
     """What of a premise ended, by each pair of clauses about the same thing."""
     found: list[Ended] = []

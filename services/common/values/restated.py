@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import AUXILIARIES, HEDGES, IRREGULAR, PRONOUNS, STOP, VERBS
 from services.common.values.model import Value, ValueKind
 from services.common.values.newness import plainly
@@ -62,7 +62,7 @@ def gives_another_number(earlier: str, later: str, *, is_told: bool) -> bool:
     )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _readings(text: str) -> tuple[tuple[Item, ...], ...]:
     """The statement up to each of its breaks, and what stands behind each."""
     return tuple(dict.fromkeys(tuple(_items(part)) for part in _parts(plainly(text)[0])))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import AUXILIARIES, PARTS_OF_DAY, PRONOUNS, SEASONS, STOP, WEEKDAYS
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma
@@ -207,7 +207,7 @@ _LEADS_TO: Final = frozenset(
 )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _denied(said: str) -> tuple[_Denied, ...]:
     return tuple(_read(said))
 
@@ -236,7 +236,7 @@ def _stems_of(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _all_stems(clause: str) -> frozenset[str]:
     return frozenset().union(*(_stems_of(word.lower()) for word in clause.split()))
 

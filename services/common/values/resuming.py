@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import VERBS
 from services.common.values.people import OTHERS, THIRD
 from services.common.values.sentences import nouns_of
@@ -109,7 +109,7 @@ def is_resumed(earlier: str, later: str) -> bool:
     return bool(ceased) and any(_is_same(one, other) for one in ceased for other in _deeds(later, is_later=True))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def in_present(text: str) -> str:
     """Returns "I take the train now" for "I'm back to taking the train", and other statements as they are."""
     match = _BACK_TO.match(text.replace("\u2019", "'"))
@@ -126,7 +126,7 @@ def _is_same(one: _Deed, other: _Deed) -> bool:
     return one.verb == other.verb or not other.verb or (not one.verb and other.verb in _PLAYED)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _deeds(text: str, *, is_later: bool) -> tuple[_Deed, ...]:
     if len(text) > _CHARS_MAX:
         return ()

@@ -7,9 +7,9 @@ Beside `slots.is_denied`, which compares clauses as they stand, these rules read
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.people import OTHERS
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
@@ -66,7 +66,7 @@ def is_reversed(earlier: str, later: str) -> bool:
     return any(_are_opposed(a, b) for a in first.clauses for b in second.clauses)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _read(text: str) -> _Stated:
     plain = " ".join(text.replace("\u2019", "'").split()).rstrip(".! ")
     lacks, gets = _LACKS.match(plain), _GETS.match(plain)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.asked import slots_of
 from services.common.values.fields import ANNOUNCED, FIELDS
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
@@ -105,7 +105,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(word for word in words if word not in _LIGHT) | named
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def nouns_of(text: str) -> frozenset[str]:
     """Returns the words of a text that name things, in base form, without times."""
     words = (lemma(token.lower) for token in tokenize(text))

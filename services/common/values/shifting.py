@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.everyday import day_named
 from services.common.values.fields import CHANGED
 from services.common.values.lexicon import MONTHS, ORDINALS, SMALL_NUMBERS, WEEKDAYS
@@ -171,7 +172,7 @@ def _whens(tokens: tuple[str, ...] | list[str]) -> frozenset[str]:
     return frozenset(found | ({"next"} if "next" in lower and found else set()))
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _shifts(said: str) -> tuple[_Shift, ...]:
     return tuple(_read(said))
 

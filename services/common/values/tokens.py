@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import CANONICAL, CONTRACTIONS, IRREGULAR, VERBS
 from services.common.values.quantities import Token
 
@@ -28,7 +28,7 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(16_384)
 def lemma(word: str) -> str:
     """Returns the base form of a verb or the singular of a noun, by rules; names keep their form mostly."""
     return CANONICAL.get(base := _base(word), base)

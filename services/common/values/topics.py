@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import MONTHS, NOUNS_TOO, POSSESSIVES, PRONOUNS, STOP, VERBS
 from services.common.values.splitting import are_two_of_a_kind
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
@@ -195,7 +195,7 @@ _BARE: Final = frozenset(
 )
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def topic_words(text: str) -> frozenset[str]:
     """Returns the words that name the topic of a statement."""
     found: set[str] = set()
@@ -209,7 +209,7 @@ def topic_words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def topic_stems(text: str) -> frozenset[str]:
     """Returns the words that name the topic of a statement, without endings: "optimize", "optimization"."""
     return frozenset(map(stem, topic_words(text)))
@@ -222,7 +222,7 @@ def stem(word: str) -> str:
     return word[:-1] if _DOUBLED.search(word) else word
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _values(text: str) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for match in _VALUE.finditer(text):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final, NamedTuple
 
+from services.common.text_cache import text_cache
 from services.common.values.cores import split_parts
 from services.common.values.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.passing import is_for_a_while
@@ -90,7 +90,7 @@ def is_fulfilled(earlier: str, later: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _read(text: str) -> tuple[tuple[_Condition, ...], frozenset[str]]:
     """Until when a statement holds, and what it names where it holds for a while."""
     if len(text) > _CHARS_MAX or text.rstrip().endswith("?"):
@@ -141,7 +141,7 @@ def _is_of_another(part: str) -> bool:
     return OTHERS.search(part) is not None or _POSSESSIVE.match(part) is not None
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def _told(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """The parts of a statement that may say that something has happened, each with the things it names."""
     if len(text) > _CHARS_MAX:

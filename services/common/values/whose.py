@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.complements import KIN
 from services.common.values.lexicon import AUXILIARIES, IRREGULAR, MONTHS, PRONOUNS, STOP, VERBS, WEEKDAYS
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
@@ -53,7 +53,7 @@ _GROUPS: Final = frozenset("team company firm office department school family cr
 _CHARS_MAX: Final = 400
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def spoken(text: str) -> str:
     """Returns a sentence as its words and marks, each between spaces; contractions are written out."""
     if len(text) > _CHARS_MAX:
@@ -64,7 +64,7 @@ def spoken(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def people_in(text: str) -> tuple[str, ...]:
     """Returns who is named in a sentence: "my sister" as "sister", others by their name."""
     words = spoken(text).split()
@@ -95,7 +95,7 @@ def _is_name(words: Sequence[str], number: int) -> bool:
     return is_subject and (number > 0 or lemma(lower) not in VERBS)
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def turned_to(text: str, person: str) -> str:
     """Returns a sentence as if somebody named in it said it, or a space where it does not name them."""
     words = spoken(text).split()

@@ -13,11 +13,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from services.common.settings_types import Amount, Share
 from services.common.text import split_sentences
+from services.common.text_cache import text_cache
 
 TokenCount = Callable[[str], int]
 
@@ -210,7 +210,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-@lru_cache(maxsize=8_192)
+@text_cache(8_192)
 def _stem(word: str) -> str:
     """The word without an English ending, at least four characters long: "budgets" and "budgeting" are one term."""
     for ending in _ENDINGS:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 from services.common.auth import Principal
+from services.common.text_cache import text_cache
 from services.common.tokens import TokenCounter
 from services.gateway.context.budget import build_sections
 from services.gateway.context.candidates import candidates, failed_sections
@@ -99,5 +99,5 @@ def _byte_count(recalled: Recalled) -> int:
 
 def _cached(count_tokens: TokenCount, settings: ContextSettings) -> TokenCount:
     """The same with a cache: many contexts hold the same memories."""
-    cached = lru_cache(maxsize=settings.counts_cached)(count_tokens)
+    cached = text_cache(settings.counts_cached)(count_tokens)
     return lambda text: cached(text) if len(text) <= settings.counted_chars_max else count_tokens(text)

@@ -7,9 +7,9 @@ word. Pure functions.
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.belongings import GROUPS
 from services.common.values.tokens import lemma
 
@@ -31,7 +31,7 @@ _MORE: Final = (
 """Beside the groups of `belongings`: what is said of a matter that is named."""
 
 
-@lru_cache(maxsize=256)
+@text_cache(256)
 def _parts_of(topic: str) -> frozenset[str]:
     """Base forms of what goes with a thing."""
     return frozenset(

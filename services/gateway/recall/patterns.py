@@ -5,7 +5,6 @@ A user's procedures and the patterns of the deployment's file are the same thing
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from enum import IntEnum
 from typing import Final
 
 from services.common.scope import GLOBAL_SCOPE, Reader, Scope
+from services.common.text_cache import text_cache
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _SHORT_CHARS_MAX: Final = 3
@@ -91,7 +91,7 @@ class Patterns:
 NO_PATTERNS: Final = Patterns()
 
 
-@functools.lru_cache(maxsize=4_096)
+@text_cache(4_096)
 def expression_of(words: str) -> re.Pattern[str]:
     """Finds words as a whole; in any case, unless they have capitals."""
     escaped = r"\s+".join(map(re.escape, words.split()))

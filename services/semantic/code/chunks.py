@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.semantic.code.model import Chunk, Symbol, SymbolKind
 from services.semantic.code.terms import count_words, words_of
 
@@ -27,7 +27,7 @@ def chunks_of(text: str, symbols: Sequence[Symbol]) -> tuple[Chunk, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1_024)  # an edited file has most of its parts from before
+@text_cache(1_024)  # an edited file has most of its parts from before
 def _terms_of(text: str) -> Mapping[str, int]:
     return count_words(words_of(text))
 

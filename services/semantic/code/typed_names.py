@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 # An expression that begins with a fixed letter is found ten times as fast as one that begins with a name: the name is
 # looked for afterwards.
+from services.common.text_cache import text_cache
+
 _TYPE: Final = r"((?:[^\W\d]\w{0,200}\.){0,10}[A-Z]\w{0,200})"
 _CONSTRUCTED: Final = (
     re.compile(rf"=\s{{0,20}}(?:await\s{{1,20}}|new\s{{1,20}}|&)?{_TYPE}\s{{0,20}}[({{]"),
@@ -22,7 +23,7 @@ _BEFORE_CHARS: Final = 424
 """The longest text that the second of such a pair matches."""
 
 
-@lru_cache(maxsize=1_024)  # an edited file has most of its functions from before
+@text_cache(1_024)  # an edited file has most of its functions from before
 def typed_names(text: str) -> Sequence[tuple[str, str]]:
     """Variables with the class of the object that they are made of, then those with an annotation."""
     return list(_typed_names(text))

@@ -10,6 +10,7 @@ from services.common.embedding.encoder import OnnxSentenceEncoder
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError, EmbeddingFailedError
 from services.common.embedding.tokens import TextEncoding, TokenSpace, TokenVectors
 from services.common.embedding.vectors import Matrix
+from services.common.text_cache import clear_text_caches
 from tests.support.embedding import HashingEmbedder
 
 
@@ -255,4 +256,13 @@ async def test_the_cache_is_bounded_in_bytes(encoder: GatedEncoder) -> None:
     assert len(encoder.runs) == 2
     await embedder.embed_documents(["bb"])
     assert len(encoder.runs) == 3
+    await embedder.aclose()
+
+
+async def test_spec_6_6_vectors_of_documents_leave_memory_with_the_other_caches(encoder: GatedEncoder) -> None:
+    embedder = OnnxEmbedder(encoder)
+    await embedder.embed_documents(["a"])
+    clear_text_caches()
+    await embedder.embed_documents(["a"])
+    assert encoder.runs == [["a"], ["a"]]
     await embedder.aclose()

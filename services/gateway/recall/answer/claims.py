@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.common.text import split_sentences
+from services.common.text_cache import text_cache
 
 _WORDS: Final = Path(__file__).parent / "data" / "claims.toml"
 _OBJECT_WORDS_MAX: Final = 5
@@ -92,7 +93,7 @@ class Claim:
         return bool(self.value)
 
 
-@functools.lru_cache(maxsize=_CACHED_TURNS)
+@text_cache(_CACHED_TURNS)
 def claims_of(text: str) -> tuple[Claim, ...]:
     """The claims of a turn, in order, none twice. Those of the turns that were read last are cached.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from enum import IntFlag
-from functools import lru_cache
 from typing import Final
+
+from services.common.text_cache import text_cache
 
 
 class QuestionKind(IntFlag):
@@ -56,7 +57,7 @@ _PATTERNS: Final = {
 _COMPILED: Final = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
 
 
-@lru_cache(maxsize=256)
+@text_cache(256)
 def read_kinds(text: str) -> QuestionKind:
     """Returns the kinds that the question's words show."""
     found = QuestionKind(0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final, TypeAlias
+
+from services.common.text_cache import text_cache
 
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "i", "you", "me"})
 """Speaker "names" that are roles or pronouns: in a question they are words like others."""
@@ -68,7 +69,7 @@ class Names:
         self._folded = re.compile(rf"{folded}(?P<owner>{owner}|s\b)?(?!\w)", re.IGNORECASE) if written else None
 
     @staticmethod
-    @lru_cache(maxsize=256)
+    @text_cache(256)
     def of(speakers: tuple[str, ...]) -> Names:
         """Those of the speakers, from before where they are known."""
         return Names(speakers)
