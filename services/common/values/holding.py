@@ -42,8 +42,7 @@ from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
-from services.common.values.restoring import is_so_after_all
-from services.common.values.resuming import in_present, is_resumed
+from services.common.values.restoring import in_present, is_so_after_all
 from services.common.values.reversals import is_reversed
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
@@ -172,7 +171,7 @@ def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
-    if is_resumed(earlier, later) or is_over(earlier, later) or is_fulfilled(earlier, later):
+    if is_over(earlier, later) or is_fulfilled(earlier, later):
         return True
     if is_reversed(earlier, later):
         return True

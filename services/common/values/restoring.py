@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
-from services.common.values.lexicon import AUXILIARIES, PARTS_OF_DAY, PRONOUNS, SEASONS, STOP, WEEKDAYS
+from services.common.values.lexicon import AUXILIARIES, PARTS_OF_DAY, PRONOUNS, SEASONS, STOP, VERBS, WEEKDAYS
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma
 from services.common.values.topics import stem
@@ -47,12 +47,17 @@ _ENDINGS: Final = _one_of(
     """
     stop stopped quit given_up give_up gave_up dropped drop cancelled canceled ditched deleted uninstalled left leaving
     closed come_off came_off gone_off went_off packed_in swore_off sworn_off turned_my_back_on took_a_break_from off
+    paused suspended shelved abandoned kicked retired_from withdrew_from withdrawn_from unsubscribed_from sold lost
+    got_rid_of let_go_of switched_off turned_off cut_out put_aside
+    had_enough_of let_lapse
     """
 )
 _GIVEN_UP: Final = re.compile(
     rf" (?:i|we) (?:have |had to |am |are )?{_ADVERBS}{_ENDINGS} (?:with |on )?{_THING}", re.IGNORECASE
 )
 """The speaker did it, had it or belonged to it, and does not any more."""
+_PARTED: Final = re.compile(rf" (?:i|we) (?:have )?{_ADVERBS}(?:broke|broken|split) up with {_THING}", re.IGNORECASE)
+_TOGETHER: Final = re.compile(r" (?:together again|back together|back with|dating again) ", re.IGNORECASE)
 _NO_LONGER: Final = re.compile(
     rf" (?:i|we) (?:(?:do|am|are|can|could) not|no longer|never) {_ADVERBS}{_THING}", re.IGNORECASE
 )
@@ -62,13 +67,29 @@ _NEVER: Final = re.compile(rf" (?:i|we) (?:have (?:never|not|yet to)|had never) 
 _NONE: Final = _one_of("(?:do|have)_not_(?:have|own|got) have_no have_not_got own_no lack have_yet_to_get")
 _LACKS: Final = re.compile(rf" (?:i|we) {_NONE} (?:a |an |any |our own |my own )?{_THING}", re.IGNORECASE)
 """There is none."""
-_BACK: Final = r"back (?:on|to|at|in|with|into|onto|up)"
-_ANEW: Final = rf"{_one_of('join start open sum activat instal subscrib new discover gain')}\w{{0,5}}"
+_DENIALS: Final = (
+    ("lacks", _LACKS),
+    ("never", _NEVER),
+    ("given_up", _GIVEN_UP),
+    ("given_up", _NO_LONGER),
+    ("parted", _PARTED),
+)
+_BACK: Final = r"back(?: (?:on|to|at|in|with|into|onto|up|together)(?= )|(?= $))"
+_ANEW: Final = rf"{_one_of('join start open sum activat instal subscrib new discover gain instat viv')}\w{{0,5}}"
 _AGAIN: Final = re.compile(rf" (?:again|once more|anew|{_BACK}|re-?{_ANEW}|return\w{{0,5}}) ", re.IGNORECASE)
+_TAKEN_UP: Final = re.compile(
+    r" (?:take|taken|took|taking|pick|picked) up | (?:start|began|begun|resum|return|back) ", re.IGNORECASE
+)
+"""Goes with any deed: who has taken up tennis again plays it."""
+_ANY_DEED: Final = frozenset(
+    "play practise practice read eat drink wear ride attend take have get like love enjoy want need".split()  # noqa: SIM905
+)
+_WANTED: Final = frozenset({"want", "need"})
+_ORDERED: Final = re.compile(r"^ (?:please |can you |could you )(?!(?:do not|never) )", re.IGNORECASE)
 _OPEN: Final = (
     "not never no nobody (?-i:may) might could would should will shall want wants wanted hope hoped plan plans dream "
-    "dreamt dreamed almost nearly book film article about going_to (?:like|love|keen|dying|itching)_to tempted instead "
-    "remember thinking thought"
+    "dreamt dreamed almost nearly book film article about "
+    "going_to(?!_(?:the|my|our|an?)_) (?:like|love|keen|dying|itching)_to tempted instead remember thinking thought"
 )
 """Words with which nothing is told that is so."""
 _NO_RETURN: Final = re.compile(
@@ -135,10 +156,27 @@ _LIGHT: Final = (
 ) - {"have"}
 
 
+_BACK_TO: Final = re.compile(
+    r"^(?P<who>I|We)(?:'m|'re|\sam|\sare|'ve\sgone|\shave\sgone|\swent|'ve\sgot|\sgot)(?:\s\w+ly)?\sback\s(?:to|into)\s"
+    r"(?P<deed>[a-z]{2,20}ing)\b(?P<rest>[^.!]{0,200})",
+    re.IGNORECASE,
+)
+"""As in "I'm back to taking the train": what is done now is said by the gerund."""
+
+
 class _Denied(NamedTuple):
-    kind: str  # given_up, never or lacks
+    kind: str  # given_up, parted, never or lacks
     words: frozenset[frozenset[str]]  # each by its stems
-    deed: str  # the verb of what never happened; "" where there is none
+    deed: str  # the verb of what never happened, or one that goes with the thing given up; "" where there is none
+
+
+@text_cache(4_096)
+def in_present(text: str) -> str:
+    """Returns "I take the train now" for "I'm back to taking the train", and other statements as they are."""
+    match = _BACK_TO.match(text.replace("\u2019", "'"))
+    if match is None or lemma(match["deed"].casefold()) not in VERBS:
+        return text
+    return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
 
 
 def is_so_after_all(earlier: str, later: str) -> bool:
@@ -159,8 +197,8 @@ def is_so_after_all(earlier: str, later: str) -> bool:
 def _is_answered(denied: _Denied, clause: str) -> bool:
     if not all(word & _all_stems(clause) for word in denied.words):
         return False
-    if denied.kind == "given_up":
-        return not _NO_RETURN.search(clause) and _is_of_speaker(clause, _AGAIN.search(clause))
+    if denied.kind in {"given_up", "parted"}:
+        return _is_taken_up(denied, clause)
     if _NOT_HAPPENED.search(clause):
         return False
     if denied.kind == "lacks":
@@ -172,11 +210,29 @@ def _is_answered(denied: _Denied, clause: str) -> bool:
     return _is_of_speaker(clause, deed)
 
 
-def _is_of_speaker(clause: str, match: re.Match[str] | None) -> bool:
-    """Whether what a match says has the speaker as its subject, or is done to the speaker."""
+def _is_taken_up(denied: _Denied, clause: str) -> bool:
+    if _NO_RETURN.search(clause) or (denied.kind == "parted" and not _TOGETHER.search(clause)):
+        return False
+    again = _AGAIN.search(clause)
+    if again is not None and denied.deed in _WANTED and _ORDERED.match(clause):
+        return True
+    if denied.deed and not _TAKEN_UP.search(clause) and not _stems_of(denied.deed) & _all_stems(clause):
+        return False
+    return _is_of_speaker(clause, again, denied.words)
+
+
+def _is_of_speaker(clause: str, match: re.Match[str] | None, things: frozenset[frozenset[str]] = frozenset()) -> bool:
+    """Whether what a match says has the speaker as its subject, or is done to the speaker.
+
+    `things` before the match are no subject: "I picked up Spanish again".
+    """
     if match is None:
         return False
-    return is_subject_speaker(clause, match.start() + 1, with_groups=True) or bool(_DONE_TO_ME.search(clause))
+    before = clause[: match.start()].split()
+    while before and any(_stems_of(before[-1].lower()) & thing for thing in things):
+        before.pop()
+    said = f" {' '.join(before)} "
+    return is_subject_speaker(said, len(said), with_groups=True) or bool(_DONE_TO_ME.search(clause))
 
 
 def _is_place(words: frozenset[frozenset[str]], clause: str) -> bool:
@@ -213,10 +269,12 @@ def _denied(said: str) -> tuple[_Denied, ...]:
 
 
 def _read(said: str) -> Iterator[_Denied]:
-    for kind, pattern in (("lacks", _LACKS), ("never", _NEVER), ("given_up", _GIVEN_UP), ("given_up", _NO_LONGER)):
+    for kind, pattern in _DENIALS:
         for match in pattern.finditer(said):
             words = match["what"].split()
-            deed = lemma(words[0].lower()) if kind == "never" else ""
+            deed = lemma(words[0].lower())
+            if kind != "never" and not (kind == "given_up" and deed in _ANY_DEED and len(words) > 1):
+                deed = ""
             things = _stems(f" {' '.join(words[1:] if deed and len(words) > 1 else words)} ")
             if things:
                 yield _Denied(kind, things, deed)

@@ -14,7 +14,7 @@ from services.common.values.keys import statement_keys
 from services.common.values.model import Relation
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.pieces import read_statement
-from services.common.values.resuming import in_present, is_resumed
+from services.common.values.restoring import in_present, is_so_after_all
 from services.common.values.reversals import is_reversed
 from services.common.values.sentences import announces
 
@@ -45,7 +45,7 @@ def test_spec_3_5_a_statement_ends_where_the_later_one_takes_it_back(earlier: st
     ],
 )
 def test_spec_3_5_what_was_given_up_is_done_again(earlier: str, later: str, *, resumed: bool) -> None:
-    assert is_resumed(earlier, later) is resumed
+    assert is_so_after_all(earlier, later) is resumed
 
 
 def test_spec_3_5_being_back_to_a_deed_says_that_it_is_done_now() -> None:
