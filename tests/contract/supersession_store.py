@@ -66,7 +66,14 @@ def rest(
     A later one that opens with "again" takes the place of what ended the premise.
     """
     if standing is not None and statement.time > ended.end_time and statement.text.startswith("again"):
-        return replace(ended, loser=standing.place, winner=statement.place, statement=standing.text)
+        return replace(
+            ended,
+            loser=standing.place,
+            winner=statement.place,
+            statement=standing.text,
+            standing_statement=statement.text,
+            premise_place=premise.place,
+        )
     if statement.time >= ended.end_time or premise.text.split()[-1] not in statement.text.split():
         return None
     if statement.place in (premise.place, ended.winner) or not ended.ends_premises:
@@ -317,6 +324,27 @@ class SupersessionStoreContract:
     ) -> None:
         await self.told(store, *(self.RETURN[number] for number in order))
         assert await self.losers(store) == ["home Bruges", "home Ghent"]
+
+    async def test_spec_3_5_what_is_so_again_follows_decisions_about_what_took_its_place(
+        self, store: SupersessionStore
+    ) -> None:
+        await self.told(store, *self.RETURN)
+        page = await store.list_page(ADA, state=None, after=None, limit=10)
+        (pair,) = [one.supersession_id for one in page if one.premise_place is None]
+        for decision, losers in (
+            (Decision.BOTH_STAND, []),
+            (Decision.LATER_STANDS, ["home Bruges", "home Ghent"]),
+            (Decision.EARLIER_STANDS, ["home Bruges"]),
+        ):
+            await store.resolve(ADA, pair, decision, once)
+            assert await self.losers(store) == losers
+
+    async def test_spec_6_6_what_took_its_place_stays_superseded_without_the_first_turn(
+        self, store: SupersessionStore
+    ) -> None:
+        await self.told(store, *self.RETURN)
+        assert await store.remove_sources(ADA, [turn(1)]) == 1
+        assert await self.losers(store) == ["home Bruges"]
 
     async def test_statements_of_one_request_rest_on_each_other(self, store: SupersessionStore) -> None:
         await store.add(ADA, self.STORY, decide, candidates_max=10, rest=rest)

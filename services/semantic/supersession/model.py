@@ -136,7 +136,7 @@ class Supersession:
     is_whole: bool = False  # the loser is all that its turn says
     is_turned: bool = False  # the earlier statement stands, by a decision
     premise: str = ""  # the superseded statement that the loser rests on; empty but with PREMISE_ENDED
-    premise_place: Place | None = None  # its place
+    premise_place: Place | None = None  # its place; with UPDATED where the superseded statement is so again: its place
     decided_by: Decider = Decider.NOBODY  # with PENDING: who left it to the user
     decision_reason: str = ""  # why, in words; empty where the user decided, or nobody
 

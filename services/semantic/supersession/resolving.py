@@ -89,7 +89,7 @@ def _returned(
         return None  # a reader of what stood may not see the statement
     if not returns_to(premise.text, standing.text, statement.text):
         return None
-    return _ends(standing, statement, Reason.UPDATED, at=at)
+    return replace(_ends(standing, statement, Reason.UPDATED, at=at), premise_place=premise.place)
 
 
 def _ends(earlier: Assertion, later: Assertion, reason: Reason, *, at: datetime) -> Supersession:

@@ -83,8 +83,9 @@ RETURN {_FIELDS} AS found
 RESTS: Final[LiteralString] = """
 MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
-WHERE s.create_time IS NOT NULL AND s.premise_place = $premise_place AND s.winner_id = $winner_id
-    AND s.winner_number = $winner_number
+WHERE s.create_time IS NOT NULL AND s.premise_place = $premise_place
+    AND (s.winner_id = $winner_id AND s.winner_number = $winner_number
+        OR s.loser_id = $winner_id AND s.loser_number = $winner_number)
 SET s.state = $state
 """
 GET: Final[LiteralString] = f"""
@@ -130,7 +131,7 @@ MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
 WHERE s.create_time IS NOT NULL
     AND ($interaction_ids IS NULL OR s.loser_id IN $interaction_ids OR s.winner_id IN $interaction_ids
-        OR split(coalesce(s.premise_place, ""), ":")[0] IN $interaction_ids)
+        OR coalesce(s.premise, "") <> "" AND split(coalesce(s.premise_place, ""), ":")[0] IN $interaction_ids)
 WITH s, s.supersession_id AS supersession_id
 DELETE s
 RETURN supersession_id

@@ -50,7 +50,8 @@ WHERE s.tenant_id = $1 AND s.user_id = $2
 """  # noqa: S608 - a constant
 RESTS: Final = """
 UPDATE semantic.supersessions SET state = $6
-WHERE tenant_id = $1 AND user_id = $2 AND premise_place = $3 AND winner_id = $4 AND winner_number = $5
+WHERE tenant_id = $1 AND user_id = $2 AND premise_place = $3
+    AND (winner_id = $4 AND winner_number = $5 OR loser_id = $4 AND loser_number = $5)
 """
 RAISE: Final = """
 INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks) VALUES ($1, $2, 0, 1)
@@ -100,7 +101,8 @@ DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2 AND intera
 REMOVE: Final = """
 DELETE FROM semantic.supersessions
 WHERE tenant_id = $1 AND user_id = $2
-    AND (loser_id = ANY($3) OR winner_id = ANY($3) OR split_part(premise_place, ':', 1) = ANY($3::uuid[]::text[]))
+    AND (loser_id = ANY($3) OR winner_id = ANY($3)
+        OR premise <> '' AND split_part(premise_place, ':', 1) = ANY($3::uuid[]::text[]))
 RETURNING supersession_id
 """
 REMOVE_ALL_ASSERTIONS: Final = "DELETE FROM semantic.assertions WHERE tenant_id = $1 AND user_id = $2"
