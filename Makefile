@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test test-frameworks test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages conformance-connect conformance-mcp client client-check fmt check docs helm-e2e lease-e2e replicas-e2e console-e2e tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-http bench-erase bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year bench-clusters
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-http bench-erase bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year fuzz bench-clusters
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -262,6 +262,10 @@ prove-kills: setup ## kill every maintenance job before each of its writes and r
 
 prove-erase: setup ## erase a user, purge, and search every byte of the engines for what was said: [BENCH_ARGS=--servers]
 	@$(BIN)/python -m bench.prove_erase $(BENCH_ARGS)
+
+fuzz: setup ## made-up and damaged requests to every RPC: no fault, no hang, nothing of another tenant: OUT=file [BENCH_ARGS="--calls 100000"]
+	@test -n "$(OUT)" || { echo "usage: make fuzz OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.fuzz --out "$(OUT)" $(BENCH_ARGS)
 
 bench-hostile: setup ## what 1,000 hostile connections cost a normal client, and what they leave behind: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-hostile OUT=file" >&2; exit 2; }

@@ -72,7 +72,8 @@ class Course:
         return self.growth <= GROWTH_MAX and leaks <= DESCRIPTORS_MAX
 
 
-def _processes() -> Mapping[str, psutil.Process]:
+def service_processes() -> Mapping[str, psutil.Process]:
+    """The services that this process has started, by name."""
     found = {}
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -82,7 +83,7 @@ def _processes() -> Mapping[str, psutil.Process]:
     return found
 
 
-def _sample(process: psutil.Process) -> Sample:
+def sample_of(process: psutil.Process) -> Sample:
     """Of a service with the processes that it started, such as the parser and the vector engine."""
     rss, descriptors, threads, seconds = 0, 0, 0, 0.0
     for one in (process, *process.children(recursive=True)):
@@ -99,14 +100,14 @@ async def _measure(options: argparse.Namespace) -> tuple[MixedLoad, dict[str, Co
     courses = {service: Course() for service in SERVICES}
     async with open_target(None, processes=True) as target:
         load = MixedLoad(target.gateway, options.rate)
-        processes = _processes()
+        processes = service_processes()
         begin = time.monotonic()
         async with load.running():
             for number in range(_SAMPLES + 1):
                 due = begin + number * options.seconds / _SAMPLES
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
                 for service, course in courses.items():
-                    course.samples.append(_sample(processes[service]))
+                    course.samples.append(sample_of(processes[service]))
     return load, courses
 
 

@@ -64,4 +64,9 @@ def made_time(identifier: str) -> datetime | None:
         parsed = uuid.UUID(identifier)
     except ValueError:
         return None
-    return _EPOCH + timedelta(milliseconds=parsed.int >> 80) if parsed.version == _VERSION else None
+    if parsed.version != _VERSION:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=parsed.int >> 80)
+    except OverflowError:
+        return None  # a caller's own id, of a time beyond the year 9999

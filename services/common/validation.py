@@ -20,6 +20,11 @@ class _Found(NamedTuple):
     facts: dict[str, str]
 
 
+def may_be_identifier(value: str) -> bool:
+    """Returns whether a text could be an id that a caller chose, of whatever length."""
+    return bool(value.strip()) and _NOT_IN_IDS.search(value) is None
+
+
 class Violations:
     """Collects what is wrong with a request.
 

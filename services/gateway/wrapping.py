@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from google.protobuf import descriptor_pool, message_factory
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
 from services.common.rpc.server import ServiceBinding
 
@@ -40,9 +40,15 @@ def form_of(handler: Any) -> str:
 
 
 def read_message(message: Any, kind: type[Message]) -> Message | None:
-    """The message; calls that are passed on have it as bytes. None for what is no message, such as a stream."""
+    """The message; calls that are passed on have it as bytes.
+
+    None for what is no message, such as a stream, or bytes that cannot be read: who serves the call refuses them.
+    """
     if isinstance(message, bytes):
-        return kind.FromString(message)
+        try:
+            return kind.FromString(message)
+        except DecodeError:
+            return None
     return message if isinstance(message, Message) else None
 
 

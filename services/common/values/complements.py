@@ -41,8 +41,10 @@ _WHICH: Final = re.compile(
     rf"north|south|east|west|{'|'.join(sorted(WEEKDAYS | PARTS_OF_DAY | SEASONS))})\s(?P<what>[a-z]{{2,20}})\b",
     re.IGNORECASE,
 )
+_NUMBER_WORDS: Final = "|".join(sorted(SMALL_NUMBERS))
 _NUMBERED: Final = re.compile(
-    r"^(?:(?:the|my|our)\s)?(?P<what>[a-z]{3,20})\s(?P<which>\d{1,4}[a-z]?)\s(?=[a-z])", re.IGNORECASE
+    rf"^(?:(?:the|my|our)\s)?(?P<what>[a-z]{{3,20}})\s(?P<which>\d{{1,4}}[a-z]?|{_NUMBER_WORDS}|[a-f](?=\s(?:is|has|are|was)))\s(?=[a-z])",
+    re.IGNORECASE,
 )
 _NAMED_FROM: Final = re.compile(
     r"^(?P<name>[A-Z][\w-]{1,20})\sfrom\s(?:(?:the|my|our|his|her)\s)?(?P<origin>[\w-]{2,30})\b"

@@ -18,13 +18,14 @@ from services.common.values.frames import has_another_value, takes_another_end
 from services.common.values.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
-from services.common.values.orders import in_plain_form
+from services.common.values.orders import as_order, in_plain_form
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.restated import gives_another_number
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.tokens import lemma
+from services.common.values.unsure import UNSURE
 
 _CHARS_MAX: Final = 300
 _PARTS_MAX: Final = 6
@@ -39,6 +40,23 @@ _SUBORDINATE: Final = re.compile(
     re.IGNORECASE,
 )
 """Opens a part that says nothing by itself, or to which the next one is limited."""
+_HEADING: Final = re.compile(
+    r"^(?:right,?\s|ok(?:ay)?,?\s)?for\s(?:when\b|(?:the|your|my|our)\s[\w'\s-]{0,30}?(?:list|records?|form|file|diary|calendar|notes?|sums?|plan)$)",
+    re.IGNORECASE,
+)
+"""Says before a colon what the next part is told for: "for your records: my number is 4711"."""
+_LIMITS_BEFORE: Final = re.compile(
+    r"^(?:only\s)?(?:if|unless|provided|assuming|supposing|maybe|perhaps|probably|possibly|hopefully|i\s(?:think|guess|hope|believe|suppose)|or\sso|who\sknows|not\ssure)\b",
+    re.IGNORECASE,
+)
+"""Opens a part that makes the one before it unsure, or a condition of it."""
+_LEAD: Final = re.compile(
+    r"^(?:and\s|so\s|but\s)?(?:the\s(?:good|bad|big|best|great|sad)\snews\sis|(?:it\s)?turns\sout|(?:i'm\s|i\sam\s|we're\s)?(?:happy|glad|pleased|proud|sorry)"
+    r"\sto\s(?:say|report|announce)|(?:just\s)?(?:so\s(?:that\s)?you|to\slet\syou)\sknow|for\sthe\srecord|guess\swhat|the\s(?:upshot|result|short\sversion|long\sand\sshort)"
+    r"\sis|(?:this|that|which)\smeans|long\sstory\sshort|as\sit\sturns\sout)[\s,:]{1,2}(?:that\s)?(?=\w)",
+    re.IGNORECASE,
+)
+"""Opens a part without saying more: "the good news is that"."""
 _SINCE_THEN: Final = re.compile(
     r"^(?:since|from|after|as\sof|as\sfrom|following|starting|with|thanks\sto|due\sto|because\sof|owing\sto|now\sthat)\s.{2,60}$",
     re.IGNORECASE,
@@ -70,6 +88,8 @@ _NO_SUBJECTS: Final = frozenset(
 _NEGATORS: Final = frozenset({"not", "never", "no", "longer", "any", "more", "anymore", "now", "do", "can", "will"})
 _LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "from", "by"})
 _SPEAKER: Final = "i"
+_ORDER: Final = "!"
+_ORDER_WORDS_MIN: Final = 3
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
 
 
@@ -77,7 +97,7 @@ class Core(NamedTuple):
     """A part of a sentence with a subject and a verb of its own."""
 
     text: str
-    opening: tuple[str, str]  # its subject, or "i" and its verb
+    opening: tuple[str, str]  # its subject, "i" and its verb, or "!" and the verb of an order
     is_new: bool  # says that it holds since lately; of what is not the speaker's deed also by giving a reason
     is_rest: bool  # whether something else stands in the sentence
 
@@ -99,7 +119,7 @@ def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: 
         _takes_the_place(a, b, is_told=is_told, is_other_day=is_other_day)
         for a in first
         for b in (*cores(later), *_behind_an_opener(later, a))
-        if a.opening == b.opening and (a.is_rest or b.is_rest)
+        if a.opening == b.opening and (a.is_rest or b.is_rest or a.opening[0] == _ORDER)
     )
 
 
@@ -193,13 +213,24 @@ def split_parts(text: str) -> tuple[str, ...]:
 def _cores(parts: Sequence[_Part]) -> Iterator[Core]:
     for place, part in enumerate(parts):
         before = parts[place - 1].text if place else ""
-        if before and (_SUBORDINATE.match(before) or _TOLD.search(before)):
+        if before and _limits(before, part):
+            continue
+        if place + 1 < len(parts) and _LIMITS_BEFORE.match(parts[place + 1].text):
             continue
         if _is_list([part.text for part in parts[place:]]):
             continue
         core = _core(part.text, is_new=part.follows, is_rest=len(parts) > 1)
         if core is not None:
             yield core
+
+
+def _limits(before: str, part: _Part) -> bool:
+    """Whether a part is said under the one before it, or told by somebody: "if it rains, ...", "Tom says, ..."."""
+    if part.follows:
+        return _SUBORDINATE.match(before) is not None and _HEADING.match(before) is None
+    return (_SUBORDINATE.match(before) is not None and _HEADING.match(before) is None) or _TOLD.search(
+        before
+    ) is not None
 
 
 def _is_list(parts: Sequence[str]) -> bool:
@@ -217,10 +248,12 @@ def _has_verb(part: str) -> bool:
 
 
 def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
-    plain, is_dated = plainly(part)
-    if _SUBORDINATE.match(plain) or _TOLD.search(plain):
+    plain, is_dated = plainly(_LEAD.sub("", part))
+    if _SUBORDINATE.match(plain) or _TOLD.search(plain) or UNSURE.search(plain):
         return None
     opening = _opening(plain)
+    if opening is None and len(plain.split()) >= _ORDER_WORDS_MIN and (order := as_order(plain)):
+        plain, opening = order, (_ORDER, order.split(maxsplit=1)[0].casefold())
     if opening is None:
         return None
     is_new = (is_new and opening[0] != _SPEAKER) or is_dated or CHANGED.search(part) is not None

@@ -38,6 +38,8 @@ _FOR_A_WHILE: Final = CachedPattern(
     r"this\s(?:week|weekend|month|morning|afternoon|evening)|temporarily|filling\sin)\b",
     re.IGNORECASE,
 )
+_UNTIL_NOTICE: Final = re.compile(r",?\suntil\sfurther\snotice\b", re.IGNORECASE)
+"""Says that something holds from now on, for nobody knows how long."""
 _AGAIN: Final = re.compile(r"\bagain\b", re.IGNORECASE)
 _AT_PRESENT: Final = re.compile(r"\b(?:now|these\sdays|nowadays)\b", re.IGNORECASE)
 _ALSO: Final = CachedPattern(r"\b(?:too|also|as\swell|another|besides|both)\b", re.IGNORECASE)
@@ -88,7 +90,11 @@ def has_another_value(earlier: str, later: str) -> bool:
     the speaker does, and when, is not read: that may be both.
     """
     found = _other_end(earlier, later)
-    if found is None or not _COPULAS & set(found.frame[-2:]) or found.frame[0] in _PRONOUNS:
+    if found is None:
+        return False
+    is_of_thing = bool(_COPULAS & set(found.frame[-2:])) and found.frame[0] not in _PRONOUNS
+    is_order = found.frame[0] == "make"  # "make your answers short"
+    if not (is_of_thing or is_order):
         return False
     return are_exclusive(*found.ends)
 
@@ -103,8 +109,8 @@ class _OtherEnd(NamedTuple):
 
 def _other_end(earlier: str, later: str) -> _OtherEnd | None:
     """What two statements share and in what they differ; None where both may hold."""
-    later, is_dated = plainly(later)
-    earlier = plainly(earlier)[0]
+    later, is_dated = plainly(_UNTIL_NOTICE.sub("", later))
+    earlier = plainly(_UNTIL_NOTICE.sub("", earlier))[0]
     if _FOR_A_WHILE.search(_SINCE.sub("", later)) or _ALSO.search(later) or _FOR_A_WHILE.search(earlier):
         return None
     old, _ = _read(earlier)
@@ -161,12 +167,20 @@ def _are_two_objects(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> b
 
 def _is_cut_before_the_verb(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:
     """Whether the subjects differ: "the printer on the second floor takes A3", "... on the third floor takes A4"."""
+    if not _COPULAS & set(frame) and all(_COPULAS & set(end[1:]) for end in ends):
+        return True  # "my order into the trust is", "my order into the account is"
     return verb_place(frame) is None and all(verb_place(end) is not None for end in ends)
 
 
 def _is_meal(frame: tuple[str, ...], tail: tuple[str, ...]) -> bool:
-    """Whether what differs is taken at the same time of day: "I drink [tea] in the morning"."""
-    return frame in _SERVED and len(tail) > 1 and tail[0] in PREPOSITIONS and bool(_MEALS & set(tail))
+    """Whether what differs is taken at the same time of day, or with the same thing.
+
+    As in "I drink [tea] in the morning", "I have [oat] milk in my tea".
+    """
+    place = next((n for n, word in enumerate(tail[:2]) if word in PREPOSITIONS), None)
+    if frame not in _SERVED or place is None or len(tail) <= place + 1:
+        return False
+    return (place == 0 and bool(_MEALS & set(tail))) or (place == 1 and tail[2] in {"my", "our"})
 
 
 def _is_slot(frame: tuple[str, ...], *, is_back: bool) -> bool:

@@ -42,14 +42,16 @@ from services.common.values.people import FIRST, OTHERS, THIRD
 from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
-from services.common.values.restoring import in_present, is_so_after_all
+from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
+from services.common.values.rewording import in_plain_words
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.tokens import tokenize
 from services.common.values.topics import requantifies
+from services.common.values.unsure import UNSURE
 from services.common.values.until import is_fulfilled
 
 _CLAUSES_CHARS_MAX: Final = 400
@@ -72,6 +74,11 @@ _GOES_ON: Final = CachedPattern(
     re.IGNORECASE,
 )
 """It is as it was after all: "I dropped the phone, but it still works"."""
+_KEPT: Final = CachedPattern(
+    r"\b(?:left|leave|leaving|kept|keep|keeping)\s(?P<what>[\w'\s-]{2,60}?)\s(?:as\s(?:it|they)\s(?:is|was|are|were)|unchanged|the\ssame|untouched|alone)\b",
+    re.IGNORECASE,
+)
+"""Nothing becomes of it: "we left the old tool as it is"."""
 _SLIP: Final = CachedPattern(
     r"\bby\s(?:mistake|accident)\b|\b(?:accidentally|unknowingly|inadvertently)\b|\bwithout\s(?:knowing|noticing|realising|realizing)\b",
     re.IGNORECASE,
@@ -84,6 +91,7 @@ _NEVER: Final = CachedPattern(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNOREC
 _WILL: Final = re.compile(
     r"\b(?:i|we)(?:'ll|'m\s+going\s+to|'re\s+going\s+to|\s+(?:will|shall|want\s+to|plan\s+to))\b", re.IGNORECASE
 )
+_OWN_THING: Final = re.compile(r"^(?:our|my)\s", re.IGNORECASE)
 _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
@@ -94,11 +102,6 @@ _YEARS_AGO: Final = CachedPattern(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
 _TO_OTHERS: Final = CachedPattern(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
 _NOT_SO: Final = re.compile(r"(?:\bnot|\bnever|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
-UNSURE: Final = CachedPattern(
-    r"\b(?:if|might|maybe|perhaps|probably|would|wish|dream\w*|imagin\w*|thinking\s+(?:of|about)|considering|hope|"
-    r"planning|nearly|almost|whether|supposedly|apparently|unless|yeah\s+right|rumou?r|(?<!got\s)(?<!get\s)used\s+to|believes?|claims?|pretend\w*|as\s+if)\b|\?",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,29 +121,20 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
-    later = replace(later, text=in_present(later.text))
+    later = replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
-    if len(earlier.text) > _CLAUSES_CHARS_MAX or len(later.text) > _CLAUSES_CHARS_MAX or UNSURE.search(later.text):
-        return Relation.UNKNOWN
-    if are_contrasted(earlier.text, later.text) or leaves_another_group(earlier.text, later.text):
-        return Relation.COMPATIBLE
-    if _REPORTED.match(later.text) and not _REPORTED.match(earlier.text):
-        return Relation.UNKNOWN
-    if is_ironic(later.text) or is_ironic(earlier.text) or _GOES_ON.search(later.text) or _SLIP.search(later.text):
-        return Relation.UNKNOWN
-    if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
-        return Relation.COMPATIBLE
-    if not is_same_speaker and (FIRST.search(earlier.text) or FIRST.search(later.text)):
-        return Relation.UNRELATED  # what one says of themselves another cannot take back
-    if is_for_a_while(later.text) and not is_for_a_while(earlier.text):
-        return Relation.COMPATIBLE
+    if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
+        return ruled_out
+    if UNSURE.search(later.text):
+        is_sure_in_part = is_same_speaker and _is_said_in_part(earlier, later)
+        return Relation.UPDATE if is_sure_in_part else Relation.UNKNOWN
     if is_same_speaker and _turns_back(earlier.text, later.text):
         return Relation.UPDATE
     if is_same_speaker:
         found = relation(earlier.text, later.text)
-        if found in _ENDS:
+        if found in _ENDS and not _ALSO.search(later.text):
             return found
     if is_same_speaker and takes_another_end(earlier.text, later.text):
         return Relation.UPDATE
@@ -149,6 +143,28 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_same_speaker and _is_said_in_part(earlier, later):
         return Relation.UPDATE
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
+
+
+def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation | None:
+    """What two statements are to each other where neither can take the place of the other; None where one may."""
+    if len(earlier) > _CLAUSES_CHARS_MAX or len(later) > _CLAUSES_CHARS_MAX:
+        return Relation.UNKNOWN
+    if are_contrasted(earlier, later) or _is_kept(earlier, later) or leaves_another_group(earlier, later):
+        return Relation.COMPATIBLE
+    if _REPORTED.match(later) and not _REPORTED.match(earlier):
+        return Relation.UNKNOWN
+    if is_ironic(later) or is_ironic(earlier) or _GOES_ON.search(later) or _SLIP.search(later):
+        return Relation.UNKNOWN
+    if not is_same_speaker and (FIRST.search(earlier) or FIRST.search(later)):
+        return Relation.UNRELATED  # what one says of themselves another cannot take back
+    is_brief = [_FOR_A_WHILE.search(text) is not None or is_for_a_while(text) for text in (earlier, later)]
+    return Relation.COMPATIBLE if is_brief == [False, True] else None
+
+
+def _is_kept(earlier: str, later: str) -> bool:
+    """Whether the later one says that what the earlier one is about stays as it is."""
+    match = _KEPT.search(later)
+    return match is not None and bool(kept := nouns_of(match["what"])) and kept <= nouns_of(earlier)
 
 
 def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
@@ -191,7 +207,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         return Relation.UPDATE
     if is_same_speaker:
         found = relation(main_part(earlier.text), main_part(later.text))
-        if found in _ENDS:
+        if found in _ENDS and not _ALSO.search(later.text):
             return found
     first, second = read_statement(earlier.text), read_statement(later.text)
     is_announced = any(pattern.search(later.text) for pattern in (_AFTER_THAT, _WITH_NEW)) or later.is_announced
@@ -210,13 +226,20 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         or (not OTHERS.match(earlier.text) and is_left_behind(first.clauses, second.pieces, later.text))
     ):
         return Relation.UPDATE
-    if is_same_speaker and (has_ended(first, second) or goes_with_it(first.clauses, earlier.text, second.pieces)):
+    if is_same_speaker and _goes_with_what_ended(earlier.text, later.text):
         return Relation.UPDATE
     if passes_over(first.pieces, second.pieces) and (is_same_speaker or not FIRST.search(earlier.text)):
         return Relation.UPDATE
     if is_same_speaker and (_told_otherwise(earlier.text, later.text, is_told=is_announced) or _only(first, second)):
         return Relation.UPDATE
     return Relation.UNRELATED
+
+
+def _goes_with_what_ended(earlier: str, later: str) -> bool:
+    if OTHERS.match(earlier) and _OWN_THING.match(later):
+        return False  # "our trip is cancelled" says nothing of "my sister flies to Split"
+    first, second = read_statement(earlier), read_statement(later)
+    return has_ended(first, second) or goes_with_it(first.clauses, earlier, second.pieces)
 
 
 def _follows(a: Clause, b: Clause, *, is_told: bool) -> bool:

@@ -288,6 +288,8 @@ STATES: Final[dict[str, tuple[str, str]]] = {
             ),
         ),
         ("alive", "alive:alive dead:dead"),
+        ("length", "short:short brief:short concise:short long:long lengthy:long detailed:long"),
+        ("tone", "formal:formal informal:informal casual:informal"),
     )
     for word, value in (item.split(":") for item in words.split())
 }

@@ -24,6 +24,7 @@ from services.common.values.model import Value, ValueKind
 from services.common.values.phrases import Phrase, compiled, forms, read_phrases, value_words
 from services.common.values.quantities import ValueReader
 from services.common.values.sameness import Match, match_values
+from services.common.values.sentences import nouns_of
 from services.common.values.tokens import tokenize
 from services.common.values.whose import PARTNERS, RELATIVES, is_subject_speaker, people_in, spoken, turned_to
 
@@ -99,6 +100,14 @@ class Told(NamedTuple):
     is_of_nobody: bool  # the phrase brings its own subject
 
 
+_AMOUNT_OF: Final = re.compile(
+    r"\b\d[\d.,]{0,8}\s?[a-z]{0,12}\sof\s(?:(?:the|my|our)\s)?(?P<what>[a-z]{2,25}(?:\s(?!(?:at|with|in|on|a|per|every|each|from|now|before|after|for)\b)[a-z]{2,25}){0,2})|"
+    r"\bow(?:e|es|ed)\s(?:(?:the|my|our)\s)?(?P<whom>[a-z]{2,25}(?:\s[a-z]{2,25})?)\s[^\w\s]?\d",
+    re.IGNORECASE,
+)
+"""As in "14 units of the slow insulin", "I owe my uncle 600"."""
+
+
 class _Lives(NamedTuple):
     fields: dict[str, _Field]
     states: dict[tuple[str, str], _State]
@@ -141,6 +150,8 @@ def lives_on(earlier: str, later: str, *, is_new: bool) -> bool:
         is_new: Whether its turn announces a change.
     """
     if not (fields_told(earlier) & fields_told(later)) or _is_no_event(later) or _LONG_AGO.search(earlier):
+        return False
+    if _are_amounts_of_two(earlier, later):
         return False
     is_new = is_new or CHANGED.search(later) is not None or _NOW.search(later) is not None
     if _is_over(_told(spoken(earlier)), _told(spoken(later)), earlier, later, is_new=is_new):
@@ -210,6 +221,14 @@ def _are_on_other_days(earlier: str, later: str) -> bool:
         {word.rstrip("s") for word in spoken(text).lower().split()} & WEEKDAYS for text in (earlier, later)
     )
     return bool(first and second) and not first & second
+
+
+def _are_amounts_of_two(earlier: str, later: str) -> bool:
+    """Whether the two give amounts of two things: "14 units of the slow insulin", "4 units of the fast insulin"."""
+    first, second = (
+        [nouns_of(match["what"] or match["whom"]) for match in _AMOUNT_OF.finditer(text)] for text in (earlier, later)
+    )
+    return bool(first and second) and not any(a <= b or b <= a for a in first for b in second)
 
 
 def _are_elsewhere(earlier: str, later: str) -> bool:

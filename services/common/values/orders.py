@@ -21,6 +21,8 @@ _NO_NEED: Final = re.compile(
     r"no\sneed\sto\s|(?:you\s)?(?:may|can|must|should)\s?(?:not|n't|no\slonger)\s|you\scan't\s|never\s)(?=\w)",
     re.IGNORECASE,
 )
+_KEEP: Final = re.compile(r"^keep\s(?=(?:your|my|our|the|all)\s)", re.IGNORECASE)
+"""As in "keep your answers short": another order says "make them long"."""
 _STOP: Final = re.compile(r"^(?:you\scan\s)?(?:stop|quit)\s(?P<verb>\w{2,20}ing)\b", re.IGNORECASE)
 _ANY_MORE: Final = re.compile(r"\s(?:any\s?more|any\slonger|no\slonger)\b", re.IGNORECASE)
 _MAY: Final = CachedPattern(r"\bmay\s(?:not\s|no\slonger\s)?(?P<verb>[a-z]+)\b", re.IGNORECASE)
@@ -61,7 +63,7 @@ def in_plain_form(earlier: str, later: str) -> tuple[str, str]:
     first, second = _MAY.search(earlier), _MAY.search(later)
     if first is not None and second is not None and lemma(first["verb"].casefold()) == lemma(second["verb"].casefold()):
         earlier, later = (re.sub(r"\bmay\b", "can", text, flags=re.IGNORECASE) for text in (earlier, later))
-    plain = [_order(text) for text in (earlier, later)]
+    plain = [as_order(text) for text in (earlier, later)]
     return (plain[0], plain[1]) if all(plain) else (earlier, later)
 
 
@@ -106,18 +108,19 @@ def _did(match: re.Match[str]) -> str:
 
 
 @text_cache(4_096)
-def _order(text: str) -> str:
-    """A statement as an order; empty where it is none."""
+def as_order(text: str) -> str:
+    """Returns a statement as an order, with permissions and prohibitions in one form; empty where it is none."""
     plain = _PLEASE.sub("", text)
     stopped = _STOP.match(plain)
     if stopped is not None:
         return f"do not {lemma(stopped['verb'].casefold())}{plain[stopped.end() :]}"
     permitted = _YOU_MAY.sub("", plain)
     if permitted != plain:
-        return permitted
+        return _KEEP.sub("make ", permitted)
     denied = _NO_NEED.sub("", plain)
     if denied != plain:
         return f"do not {_ANY_MORE.sub('', denied)} any more"
+    plain = _KEEP.sub("make ", plain)
     words = plain.split(maxsplit=1)
     is_order = (
         bool(words) and lemma(words[0].casefold()) == words[0].casefold() and words[0].casefold() not in _NO_ORDERS

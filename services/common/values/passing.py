@@ -58,6 +58,7 @@ _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     (  # another place to work
         _any(
             rf"{_I}(?:working|work)\s(?:from|out\sof|in|at)\b.{{2,30}}\b(?:this\s(?:week|month)|until|for\snow|at\sthe\smoment|for\s{_COUNT}\s{_SPAN})",
+            r"\bthis\s(?:week|month)\s(?:i'm|i\sam|we're|i|we)\s(?:working|work)\s(?:from|out\sof|in|at)\b",
             r"\bon\ssecondment\b",
             rf"{_I}(?:covering|filling\sin|standing\sin)\sfor\b",
         ),
@@ -65,6 +66,7 @@ _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"\b(?:i'm|i\sam|we're|we\sare)\s(?:finally\s)?back\s(?:in|at)\sthe\s(?:\w+\s)?(?:office|lab|clinic|studio|shop|branch)\b",
             r"\b(?:the|my)\ssecondment\s(?:is|has)\s(?:over|ended|finished)\b",
             r"\bback\sin\smy\s(?:own|old|usual)\s(?:job|role|team|post|office)\b",
+            r"\bback\s(?:at|behind)\smy\s(?:own\s|old\s|usual\s)?desk\b",
         ),
     ),
     (  # work from home, for years or for weeks
@@ -94,12 +96,25 @@ _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
         _any(
             r"\b(?:crutches|cast|sling|plaster|splint|brace)\s(?:is|are|came|has\scome|have\scome|got)\s(?:finally\s)?"
             r"(?:gone|off|history|removed)\b",
-            r"\b(?:off|rid\sof|without)\s(?:the|my)\s(?:crutches|cast|sling|plaster|splint|brace)\b",
+            r"\b(?:crutches|cast|sling|plaster|splint|brace)\s(?:(?:have|has)\s)?(?:went|gone|been\s(?:handed|taken|given))\sback\b",
+            r"\b(?:handed|gave|took|brought|returned)\s(?:back\s)?(?:the|my|his|her)\s(?:crutches|sling|splint|brace)\b",
+            r"\b(?:off|rid\sof|without)\s(?:the|my|his|her)\s(?:crutches|cast|sling|plaster|splint|brace)\b",
             r"\bback\son\smy\sfeet\b",
         ),
     ),
 )  # fmt: skip
 """What passes, and what says that it is over."""
+_OF_ANYBODY: Final = (
+    _any(r"\bon\scrutches\b", r"\bin\sa\s(?:cast|sling|plaster|splint|brace)\b"),
+    _any(
+        r"(?<!'s\s)\b(?:crutches|cast|sling|plaster|splint|brace)\s(?:(?:have|has|is|are)\s)?(?:went\sback|gone|came\soff|off)\b",
+        r"\b(?:off|rid\sof)\s(?:the|my|his|her)\s(?:crutches|cast|sling|plaster|splint|brace)\b",
+    ),
+)
+"""The same of anybody: "Jamie's on crutches", "the crutches went back to the hospital"."""
+_PART: Final = re.compile(
+    r"[,;:]\s(?:(?:so|and|but)\s)?|\s(?:so|and|but)\s(?=(?:i|i'm|we|we're|my|this)\b)", re.IGNORECASE
+)
 _DENIED: Final = re.compile(r"\b(?:not|never|soon|when|if|until|hope|want|will)\b|n't\b|'ll\b|\?", re.IGNORECASE)
 
 
@@ -115,23 +130,34 @@ def is_over(earlier: str, later: str) -> bool:
         earlier: A statement of the speaker.
         later: A later one of the same speaker.
     """
-    return bool(_before(earlier) & _after(later))
+    if _before(earlier) & _after(later):
+        return True
+    if max(len(earlier), len(later)) > _CHARS_MAX or _DENIED.search(later):
+        return False
+    before, after = _OF_ANYBODY
+    return before.search(earlier) is not None and after.search(later) is not None
 
 
 @text_cache(4_096)
 def _before(text: str) -> frozenset[int]:
-    if len(text) > _CHARS_MAX or OTHERS.match(text):
-        return frozenset()
-    plain = text.replace("\u2019", "'")
+    plain = _of_speaker(text)
     return frozenset(place for place, (before, _) in enumerate(_STATES) if before.search(plain))
 
 
 @text_cache(4_096)
 def _after(text: str) -> frozenset[int]:
-    if len(text) > _CHARS_MAX or OTHERS.match(text) or _DENIED.search(text):
+    plain = _of_speaker(text)
+    if _DENIED.search(plain):
         return frozenset()
-    plain = text.replace("\u2019", "'")
     return frozenset(place for place, (_, after) in enumerate(_STATES) if after.search(plain))
+
+
+def _of_speaker(text: str) -> str:
+    """What a sentence says of the speaker: its parts without those about others. Empty for a long one."""
+    if len(text) > _CHARS_MAX:
+        return ""
+    parts = _PART.split(text.replace("\u2019", "'"))
+    return ", ".join(part for part in parts if not OTHERS.match(part))
 
 
 def passing_states(text: str) -> frozenset[int]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
-from services.common.values.lexicon import AUXILIARIES, PARTS_OF_DAY, PRONOUNS, SEASONS, STOP, VERBS, WEEKDAYS
+from services.common.values.lexicon import AUXILIARIES, PARTS_OF_DAY, PRONOUNS, SEASONS, STOP, WEEKDAYS
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma
 from services.common.values.topics import stem
@@ -156,27 +156,10 @@ _LIGHT: Final = (
 ) - {"have"}
 
 
-_BACK_TO: Final = re.compile(
-    r"^(?P<who>I|We)(?:'m|'re|\sam|\sare|'ve\sgone|\shave\sgone|\swent|'ve\sgot|\sgot)(?:\s\w+ly)?\sback\s(?:to|into)\s"
-    r"(?P<deed>[a-z]{2,20}ing)\b(?P<rest>[^.!]{0,200})",
-    re.IGNORECASE,
-)
-"""As in "I'm back to taking the train": what is done now is said by the gerund."""
-
-
 class _Denied(NamedTuple):
     kind: str  # given_up, parted, never or lacks
     words: frozenset[frozenset[str]]  # each by its stems
     deed: str  # the verb of what never happened, or one that goes with the thing given up; "" where there is none
-
-
-@text_cache(4_096)
-def in_present(text: str) -> str:
-    """Returns "I take the train now" for "I'm back to taking the train", and other statements as they are."""
-    match = _BACK_TO.match(text.replace("\u2019", "'"))
-    if match is None or lemma(match["deed"].casefold()) not in VERBS:
-        return text
-    return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
 
 
 def is_so_after_all(earlier: str, later: str) -> bool:

@@ -99,9 +99,9 @@ class AuditRecorder:
             tenant_id=principal.tenant_id,
             principal_id=principal.principal_id,
             method=method,
-            request_id=text_field(request, "request_id"),
-            user_id=text_field(request, "user_id"),
-            memory_ids=named.memory_ids,
+            request_id=_storable(text_field(request, "request_id")),
+            user_id=_storable(text_field(request, "user_id")),
+            memory_ids=tuple(map(_storable, named.memory_ids)),
             time=self._clock.now(),
             target=self._target(named, request),
         )
@@ -118,12 +118,17 @@ class AuditRecorder:
         target: dict[str, object] = {}
         conversation = text_field(request, "conversation_id")
         if conversation:
-            target["conversation"] = conversation
+            target["conversation"] = _storable(conversation)
         for kind, ids in named.others.items():
-            target[kind] = ids[: self._settings.others_max]
+            target[kind] = tuple(map(_storable, ids[: self._settings.others_max]))
             if len(ids) > self._settings.others_max:
                 target[f"{kind}_beyond"] = len(ids) - self._settings.others_max
         return target
+
+
+def _storable(text: str) -> str:
+    """A text without NUL, which PostgreSQL cannot hold: an entry that cannot be written would hold up all behind it."""
+    return text.replace("\x00", "\ufffd")
 
 
 def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:

@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.values.complements import KIN
 from services.gateway.erasure.topics import is_told_beside
-from services.gateway.erasure.wording import ROLES, Word, words_of
+from services.gateway.erasure.wording import FIRST, ROLES, Word, words_of
 
 _SUBJECTS: Final = frozenset(
     "it it's its that's they they're they've they'd they'll their he he's he'd he'll his she she's she'd she'll her this that".split()  # noqa: SIM905, E501 - words
@@ -41,6 +41,11 @@ _UNSAID: Final = re.compile(
 _OF_ANOTHER: Final = re.compile(r"\b(?:my|our)\s(?P<who>\w[\w-]*)(?:'s)?\b", re.IGNORECASE)
 _JOINT: Final = re.compile(r"[,;:]|\b(?:that|because|when|if|so|but|and|says|said|thinks|told)\b", re.IGNORECASE)
 """Where another clause begins."""
+_NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:[.,:]\d+)+|(?<![\w.,])\d{3,}(?![\w])")
+_INTRODUCED: Final = re.compile(
+    r"\b(?:name\sis|name's|called|named)\s(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?(?P<name>[A-Z][\w-]{1,30})\b"
+)
+_OPENING_NAME: Final = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?(?P<name>[A-Z][\w-]{1,30})(?:'s)?\s")
 _CHARS_MAX: Final = 200
 _ANSWER_WORDS_MAX: Final = 6
 _NOUN_BEFORE: Final = re.compile(
@@ -105,6 +110,8 @@ def _going_on(
             and about is not None
             and (
                 _goes_on(about.text, line.text, is_of_person=is_of_person)
+                or (line.is_assistant and _repeats_a_number(about.text, line.text))
+                or _is_of_who_was_named(about.text, line.text)
                 or (not line.is_assistant and is_told_beside(topics, line.text))
                 or (not line.is_assistant and _answers(line, before, lines, meant))
             )
@@ -145,6 +152,17 @@ def _goes_on(about: str, text: str, *, is_of_person: bool) -> bool:
     if _UNSAID.search(text) is not None:
         return True
     return _has_open_object(words, text, about, is_of_person=is_of_person)
+
+
+def _repeats_a_number(about: str, text: str) -> bool:
+    """Whether an answer repeats a number of the text that it answers: "I earn 41,500 a year", "Noted, 41,500"."""
+    return bool(set(_NUMBER.findall(about)) & set(_NUMBER.findall(text)))
+
+
+def _is_of_who_was_named(about: str, text: str) -> bool:
+    """Whether a text is about whom another one introduces: "a therapist, her name is Ruiz", "Ruiz says ..."."""
+    match = _OPENING_NAME.match(text)
+    return match is not None and match["name"] in {named["name"] for named in _INTRODUCED.finditer(about)}
 
 
 def _stands_for(pronoun: str, about: str) -> bool:
@@ -203,7 +221,8 @@ def _has_open_object(words: Sequence[Word], text: str, about: str, *, is_of_pers
         return (not people or is_subject) and _stands_for(pronoun, about)
     if pronoun == "them":
         return not any(noun.endswith("s") for noun in nouns)
-    return not any(not noun.endswith("s") and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
+    named = any(word.is_capital and word.index and word.lower not in FIRST for word in words[:place])
+    return not named and not any(not noun.endswith("s") and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
 
 
 _NO_THINGS: Final = frozenset(

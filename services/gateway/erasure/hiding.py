@@ -12,6 +12,7 @@ from services.common.auth import Role, current_principal_or_none
 from services.common.background import BackgroundWork, every
 from services.common.errors import NotFound
 from services.common.rpc.server import ServiceBinding
+from services.common.validation import may_be_identifier
 from services.gateway.erasure.model import Target, TargetKind
 from services.gateway.wrapping import form_of, messages_of, read_message, text_field, wrapped_binding
 
@@ -78,8 +79,8 @@ class ErasedUsers:
     async def hides(self, tenant_id: str, user_id: str) -> bool:
         """Whether reads must find nothing of a user."""
         known = {(tenant_id, user_id), (tenant_id, "")} & self._owners
-        if not known or not user_id:
-            return False
+        if not known or not may_be_identifier(user_id):
+            return False  # who serves the call refuses it
         if await self._store.is_pending(tenant_id, user_id):
             return True
         self._owners -= known

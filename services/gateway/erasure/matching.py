@@ -5,7 +5,7 @@ Pure functions. A similarity alone never chooses a text that names somebody else
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -15,7 +15,7 @@ from services.common.values.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
 from services.common.values.tokens import lemma
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
-from services.gateway.erasure.topics import is_apart, is_clearly_told, told_of
+from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
 from services.gateway.erasure.wording import (
     ARTICLES,
     DETERMINERS,
@@ -40,6 +40,18 @@ _DATED: Final = frozenset("in until till since last next this early late mid eve
 _TIMES: Final = frozenset(MONTHS) | SEASONS
 _BEFORE_NOUNS: Final = frozenset({"my", "our", "the", "his", "her", "their"})
 """Where nothing has capitals, what follows them is a common noun: "my iris scan"."""
+_ALSO_WORDS: Final = frozenset(
+    """
+    rose will ivy bill mark grace hope joy faith dawn april june may august summer daisy lily violet olive heather
+    hazel holly jasmine poppy pearl ruby amber rob bob pat sue frank ernest rich guy art dean drew grant jack miles
+    pierce robin rusty sandy victor ward wade basil reed dale cliff glen heath forest brook sky star angel iris penny
+    melody harmony
+    """.split()  # noqa: SIM905 - words
+)
+"""Names that are words of the language too."""
+_BEFORE_NAMES: Final = frozenset(
+    {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
+)
 _LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation"})
 """Words that name a topic only together with another one."""
 
@@ -75,7 +87,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         return []
     read_texts = [list(words_of(text)) for text in texts]
     if wanted.names:
-        named = _named(wanted, read_texts)
+        named = [index for index in _named(wanted, read_texts) if not _is_of_another(read_texts[index], wanted)]
         if wanted.about_name:
             return named
         return [
@@ -93,6 +105,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         and all(any(_is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
         and not is_apart(wanted.topics, texts[index])
     ]
+    possible = list(_of_the_kind(possible, read_texts, wanted))
     told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
     by_words = _by_topic(wanted, possible, told, read_texts, similarities, rules)
     return sorted({*by_words, *told})
@@ -121,8 +134,8 @@ def _by_topic(
     if told or any(_is_called_own(texts[index], wanted) for index in possible):
         # The speaker has one: another's is not meant, nor is the kind.
         possible = [index for index in possible if not _is_another(texts[index], wanted)]
-    counted = wanted.topics - _LIGHT or wanted.topics
-    shared = {index: sum(has(texts[index], topic) for topic in counted) for index in possible}
+    counted = as_one_word(wanted.topics - _LIGHT or wanted.topics)
+    shared = {index: sum(any(has(texts[index], word) for word in words) for words in counted) for index in possible}
     most = max(shared.values(), default=0)
     own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
@@ -143,6 +156,36 @@ def _by_topic(
     low = max(rules.beside_words_min if worded or told else rules.similarity_min, best - rules.similarity_margin)
     others = [index for index in own if not shared[index] and not names_other_kin(texts[index], wanted.topics)]
     return sorted([*worded, *near(others, similarities, low, rules.similarity_margin)[: rules.alone_max]])
+
+
+def _of_the_kind(possible: Sequence[int], texts: Sequence[Sequence[Word]], wanted: Wanted) -> Sequence[int]:
+    """Without texts about another kind of the thing, where one has its kind: "motorcycle exam" beside "bar exam"."""
+    for kind, thing in wanted.pairs:
+        whole = [index for index in possible if has(texts[index], kind) and has(texts[index], thing)]
+        if whole:
+            possible = [index for index in possible if index in whole or not _is_of_kind(texts[index], thing)]
+    return possible
+
+
+def _is_of_kind(words: Sequence[Word], thing: str) -> bool:
+    """Whether a noun stands right before a thing and says of which kind it is."""
+    return any(
+        is_topic(word, thing)
+        and word.index == before.index + 1
+        and before.bare not in DETERMINERS | FIRST | LINKS | ARTICLES | OF_THIRD
+        and not before.is_possessive
+        and lemma(before.bare) not in VERBS
+        for before, word in pairwise(words)
+    )
+
+
+def _is_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a query is about what the speaker does, and a text about what a relative does: "My nan taught Welsh"."""
+    if not wanted.is_of_self or len(words) < 2 or any(has(words, topic) for topic in wanted.topics):
+        return False
+    place = 1 if words[0].is_capital and words[1].lower in {"my", "our"} else 0  # behind the speaker: "Ada: My nan ..."
+    owner = words[place].lower in {"my", "our"}
+    return owner and place + 1 < len(words) and words[place + 1].bare in ROLES
 
 
 def near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
@@ -184,7 +227,9 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     word = words[place]
     if word.bare not in name:
         return False
-    knows_capitals = any(other.text[:1].isupper() and other.lower != "i" for other in words)
+    knows_capitals = any(other.text[:1].isupper() and other.lower != "i" and len(other.text) > 1 for other in words)
+    if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
+        return _stands_as_a_name(words, place)
     if knows_capitals and not word.text[:1].isupper():
         return False
     before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
@@ -197,6 +242,15 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
         return False
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
+    """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
+    after = words[place + 1] if place + 1 < len(words) else None
+    if place == 0:
+        return after is not None and (after.bare in AUXILIARIES or lemma(after.bare) in VERBS or words[0].is_possessive)
+    before = words[place - 1]
+    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or before.lower in ROLES)
 
 
 def _is_behind_article(words: Sequence[Word], place: int) -> bool:
@@ -271,12 +325,12 @@ def _opens_with_it(words: Sequence[Word], wanted: Wanted) -> bool:
     return is_known and (opening[2] in AUXILIARIES or lemma(opening[2]) in VERBS)
 
 
-def _names_it_whole(words: Sequence[Word], counted: frozenset[str], shared: int) -> bool:
+def _names_it_whole(words: Sequence[Word], counted: Collection[frozenset[str]], shared: int) -> bool:
     """Whether a text names a thing by all of its words or by an abbreviation, behind "the": "the nose job"."""
     if shared < len(counted):
         return False
     behind = [word for before, word in pairwise(words) if before.lower == "the" and word.index == before.index + 1]
-    known = [word for word in behind if any(is_topic(word, topic) for topic in counted)]
+    known = [word for word in behind if any(is_topic(word, topic) for topics in counted for topic in topics)]
     return bool(known) and (len(counted) > 1 or (known[0].text.isupper() and len(known[0].text) > 1))
 
 

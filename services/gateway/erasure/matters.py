@@ -43,7 +43,7 @@ MATTERS: Final = (
     ),
     Matter(
         "salary wage income earning earn pay",
-        told="earn|earned|salary|wages?|income|payslip|my pay|pay rise|a raise",
+        told="earn|earned|salary|wages?|income|payslip|my pay|pay (?:rise|review)|a raise|put me (?:up|down) to",
     ),
     Matter(
         "medication medicine pill tablet drug prescription",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from services.common.values.lexicon import PRONOUNS
@@ -42,6 +43,8 @@ _TALK: Final = re.compile(
 _AND: Final = re.compile(r"\s(?:and|or)\s(?=(?:my|our|the)\s)", re.IGNORECASE)
 _TOGETHER: Final = re.compile(r"\b(?:between|both|with|from)\b", re.IGNORECASE)
 _PARTS_MAX: Final = 4
+_COMMON: Final = LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
+"""A capital makes no name of these."""
 _WHO: Final = frozenset({"from", "who", "whom"})
 """Behind a name they say who is meant: "Ron from the allotments"."""
 
@@ -58,7 +61,9 @@ class Wanted:
     singular: frozenset[str]  # those of the topics that stand in the singular
     is_of_other: bool  # of a relative or another: "my brother's divorce"
     is_talk: bool  # the conversations about it, as a whole
+    pairs: frozenset[tuple[str, str]]  # topics that stand next to each other: "bar exam"
     origin: frozenset[str]  # words for where somebody of the name is from: "Ron from the allotments"
+    is_of_self: bool  # what the speaker does: "that I'm learning Welsh"
     own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
 
     @property
@@ -123,7 +128,16 @@ def read(query: str) -> Wanted:
         about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
         is_talk=bool(talks),
         origin=topics if is_of_origin else frozenset(),
+        is_of_self=bool({word.lower for word in words[:2]} & SELF),
+        pairs=_pairs(words, topics),
         own_words=_own_words(words) if not (names or talks) else frozenset(),
+    )
+
+
+def _pairs(words: Sequence[Word], topics: frozenset[str]) -> frozenset[tuple[str, str]]:
+    found = ((one, other) for one, other in pairwise(words) if other.index == one.index + 1)
+    return frozenset(
+        (lemma(one.bare), lemma(other.bare)) for one, other in found if {lemma(one.bare), lemma(other.bare)} <= topics
     )
 
 
@@ -154,11 +168,20 @@ def _is_first_name_of(words: Sequence[Word], in_names: set[int]) -> bool:
     return bool(in_names) and is_first and len(words) > len(in_names)
 
 
+def _is_described_name(words: Sequence[Word], word: Word) -> bool:
+    """Whether a query opens with a name and says who that is: "Will, who does our gutters"."""
+    if word is not words[0] or len(words) < 3 or words[1].index <= word.index + 1:
+        return False
+    return words[1].lower in {"who", "whose", "whom", "my", "our", "the"}
+
+
 def _capital_runs(words: Sequence[Word]) -> Iterator[list[Word]]:
     """Runs of capitalised words; the first word counts unless it is a common one, a possessive ends a run."""
     run: list[Word] = []
     for word in words:
-        is_common = word.bare in LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
+        is_common = word.bare in LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS and not _is_described_name(
+            words, word
+        )
         is_part = word.is_capital and not is_common
         follows = bool(run) and run[-1].index == word.index - 1 and run[-1].lower == run[-1].bare
         if run and not (is_part and follows):

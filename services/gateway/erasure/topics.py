@@ -115,6 +115,18 @@ def _is_name(text: str, told: re.Match[str]) -> bool:
     return is_capital and told.start() > 0 and text[told.end() : told.end() + 2].strip()[:1].isupper()
 
 
+def as_one_word(topics: Collection[str]) -> tuple[frozenset[str], ...]:
+    """Returns the words of a query, those together that name one matter: "salary" and "earn" count once."""
+    found: list[frozenset[str]] = []
+    left = set(topics)
+    for named in _NAMED:
+        words = {word for one in named if len(one) == 1 for word in one} & left
+        if len(words) > 1:
+            found.append(frozenset(words))
+            left -= words
+    return (*found, *(frozenset({word}) for word in sorted(left)))
+
+
 def is_apart(topics: Collection[str], text: str) -> bool:
     """Returns whether a text uses words of a matter that a query names and means something else by them."""
     plain = _plain(text)

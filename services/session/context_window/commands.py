@@ -77,8 +77,8 @@ def update_command(
     ttl = None
     if request.HasField("ttl"):
         low, high = limits.ttl_min.total_seconds(), limits.ttl_max.total_seconds()
-        violations.number("ttl", request.ttl.seconds + request.ttl.nanos / 1e9, low=low, high=high)
-        ttl = timedelta(seconds=request.ttl.seconds, microseconds=request.ttl.nanos // 1_000)
+        if violations.number("ttl", request.ttl.seconds + request.ttl.nanos / 1e9, low=low, high=high):
+            ttl = timedelta(seconds=request.ttl.seconds, microseconds=request.ttl.nanos // 1_000)
     violations.raise_if_any()
     return UpdateCommand(
         key=key,
@@ -148,6 +148,8 @@ def commit_command(
     key = _key(request, principal, limits, violations)
     violations.count("added", len(request.added), count_max=_INTERNAL_ITEMS_MAX)
     added = _items("added", request.added, now, limits, violations)
+    for index, one in enumerate(request.removed):
+        violations.enum(f"removed[{index}].kind", one.kind, ItemKind)
     violations.raise_if_any()
     return CommitCommand(
         key=key,

@@ -14,8 +14,9 @@ from services.common.values.keys import statement_keys
 from services.common.values.model import Relation
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.pieces import read_statement
-from services.common.values.restoring import in_present, is_so_after_all
+from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
+from services.common.values.rewording import in_plain_words
 from services.common.values.sentences import announces
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
@@ -49,8 +50,8 @@ def test_spec_3_5_what_was_given_up_is_done_again(earlier: str, later: str, *, r
 
 
 def test_spec_3_5_being_back_to_a_deed_says_that_it_is_done_now() -> None:
-    assert in_present("I'm back to taking the train to work.") == "I take the train to work now"
-    assert in_present("I'm back to paper books.") == "I'm back to paper books."
+    assert in_plain_words("I'm back to taking the train to work.") == "I take the train to work now"
+    assert in_plain_words("I'm back to paper books.") == "I'm back to paper books."
 
 
 @pytest.mark.parametrize(

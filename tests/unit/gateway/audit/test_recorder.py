@@ -57,3 +57,14 @@ async def test_spec_6_10_what_callers_name_is_named_up_to_a_bound(recorder: Audi
     await recorder.record("ContextWindowService.AddContextItems", request, is_write=True)
     (access,) = entries.accesses
     assert access.target == {"conversation": "c1", "context_items": ("i0", "i1"), "context_items_beyond": 3}
+
+
+async def test_spec_6_10_an_id_that_no_database_holds_does_not_hold_up_the_log(
+    recorder: AuditRecorder, entries: Entries
+) -> None:
+    set_current_principal(AGENT)
+    request = facts_pb2.GetFactRequest(user_id="a\x00b", fact_id="f\x00")
+    await recorder.record("FactService.GetFact", request, is_write=True)
+    (access,) = entries.accesses
+    assert access.user_id == "a\ufffdb"
+    assert "\x00" not in "".join(access.memory_ids)

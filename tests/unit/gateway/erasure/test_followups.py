@@ -93,6 +93,24 @@ def test_words_of_the_matter_go_beside_a_turn_that_is_meant() -> None:
     assert going_on(meant, "My sister's interview is on 3 March.", topics=topics) == []
 
 
+def test_spec_3_13_an_answer_that_repeats_a_number_of_a_turn_goes_with_it() -> None:
+    lines = [
+        Line("1", "c", 1, "Ada", "I earn 31,500 a year."),
+        Line("2", "c", 2, "Bot", "Noted, 31,500.", is_assistant=True),
+        Line("3", "c", 3, "Bot", "The museum opens at 10.", is_assistant=True),
+    ]
+    assert follow_ups({"earn"}, {"1"}, lines, 4) == ["2"]
+
+
+def test_spec_3_13_who_is_introduced_in_a_turn_goes_with_it() -> None:
+    lines = [
+        Line("1", "c", 1, "Ada", "I see a therapist on Fridays, her name is Reyes."),
+        Line("2", "c", 2, "Ada", "Reyes says I should write down my dreams."),
+        Line("3", "c", 3, "Ada", "Ruben says the tap drips."),
+    ]
+    assert follow_ups({"therapy"}, {"1"}, lines, 4) == ["2"]
+
+
 def test_an_answer_to_a_question_about_it_goes() -> None:
     assert going_on("I had a vasectomy.", "A: Does it hurt?", "Yes, a lot.") == ["Does it hurt?", "Yes, a lot."]
     assert going_on("I had a vasectomy.", "A: Noted. Tea?", "Black tea, please.") == []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from mneme.semantic.v1.facts_pb2 import GetFactRequest
 from services.gateway.erasure.hiding import ErasedUsers
 from services.gateway.erasure.model import Target, TargetKind
+from services.gateway.wrapping import read_message
 
 
 class Pending:
@@ -61,3 +63,20 @@ async def test_an_erasure_of_a_part_hides_nobody() -> None:
     store.owners.add(("t", "ada"))
     erased.add("t", Target(TargetKind.CONVERSATION, "ada", conversation_id="c1"))
     assert not await erased.hides("t", "ada")
+
+
+async def test_spec_6_6_what_is_no_user_id_is_left_to_the_service_that_refuses_it() -> None:
+    store = Pending()
+    erased = ErasedUsers(store)
+    store.owners.add(("t", ""))
+    erased.add("t", Target(TargetKind.TENANT))
+    assert not await erased.hides("t", "a\x00b")
+    assert store.asked == 0
+    assert await erased.hides("t", "ada")
+
+
+def test_bytes_that_are_no_message_are_read_as_none() -> None:
+    assert read_message(b"\x0a\x20ada", GetFactRequest) is None
+    assert read_message(GetFactRequest(user_id="ada").SerializeToString(), GetFactRequest) == GetFactRequest(
+        user_id="ada"
+    )

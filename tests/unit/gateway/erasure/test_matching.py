@@ -50,6 +50,47 @@ CASES: list[tuple[str, Texts]] = [
         },
     ),
     (
+        "that I failed the sailing test",
+        {
+            "i failed the sailing test in may": (0.8, True),
+            "nobody in the club knows i failed it": (0.5, False),  # a follow-up
+            "passed my driving test tho": (0.5, False),
+        },
+    ),
+    (
+        "my old flatmate Rose",
+        {
+            "my old flatmate Rose still has my drill": (0.7, True),
+            "rose can come on fridays only": (0.4, True),
+            "The rose bush needs pruning.": (0.4, False),
+            "gas bill rose by a tenth, cool": (0.3, False),
+        },
+    ),
+    (
+        "Will, who cleans our windows",
+        {
+            "Will cleans the windows for us.": (0.7, True),
+            "Will's number is 0123.": (0.4, True),
+            "Grandad's will is in the safe.": (0.3, False),
+            "I will not be in on Mondays.": (0.2, False),
+        },
+    ),
+    (
+        "that I'm learning Basque",
+        {
+            "I'm learning Basque, on the quiet.": (0.8, True),
+            "My nan taught Basque in Bilbao.": (0.65, False),
+        },
+    ),
+    (
+        "my wages, what I earn",
+        {
+            "For the sums: I earn 31,000 a year.": (0.5, True),
+            "Pay review today! They put me up to 33,000.": (0.3, True),
+            "My wife earns 35,000 a year.": (0.5, False),
+        },
+    ),
+    (
         "my eye surgery",
         {
             "I'm having my eye surgery in May.": (0.8, True),

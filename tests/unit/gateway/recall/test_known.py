@@ -16,6 +16,7 @@ from tests.support.clock import START, FakeClock
 def test_an_identifier_says_when_it_was_made() -> None:
     assert made_time(Uuid7Ids(FakeClock()).new_id()) == START
     assert made_time("6f1c9d3a-1111-4222-8333-444455556666") is None
+    assert made_time("ffffffff-ffff-7000-8000-000000000000") is None  # beyond the year 9999
     assert made_time("turn 1") is None
 
 

@@ -1,0 +1,53 @@
+"""Events in other words than others are compared with: "we took Mina out of the choir" is "Mina left the choir"."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.common.text_cache import text_cache
+from services.common.values.lexicon import VERBS
+from services.common.values.tokens import lemma
+
+_CHARS_MAX: Final = 250
+_BACK_TO: Final = re.compile(
+    r"^(?P<who>I|We)(?:'m|'re|\sam|\sare|'ve\sgone|\shave\sgone|\swent|'ve\sgot|\sgot)(?:\s\w+ly)?\sback\s(?:to|into)\s"
+    r"(?P<deed>[a-z]{2,20}ing)\b(?P<rest>[^.!]{0,200})",
+    re.IGNORECASE,
+)
+"""As in "I'm back to taking the train": what is done now is said by the gerund."""
+_TAKEN_OUT: Final = re.compile(
+    r"\b(?:i|we|they|he|she)(?:'ve|\shave|\shas)?(?:\s(?:just|finally|now|already))?\s(?:took|taken|pulled|withdrew|withdrawn|removed|moved)\s"
+    r"(?P<who>(?-i:[A-Z])[\w-]{1,30}|(?:my|our)\s[\w-]{2,20}|me|us)\s(?:out\sof|from|away\sfrom)\s(?P<what>(?:the\s)?(?-i:[A-Z])[^,;:.!?]{1,40}?)"
+    r"(?=\s(?:over|at|in|on|last|this|after|because|since|when|and|but|for|to|before|during)\b|[,;:.!?]|$)",
+    re.IGNORECASE,
+)
+"""As in "we took Mina out of St Anne's"."""
+_LAST_DAY: Final = re.compile(
+    r"\b(?:(?:today|yesterday|that|this|it|\w{3,6}day)\s(?:was|is)|had)\smy\s(?:very\s)?last\s(?:day|shift|lesson|class|session|rehearsal)\s"
+    r"(?:at|with|for|in)\s(?P<what>(?:the\s)?[^,;:.!?]{2,40}?)(?=\s(?:and|but|after|because|so|today|yesterday)\b|[,;:.!?]|$)",
+    re.IGNORECASE,
+)
+"""As in "that was my last day at Corvex"."""
+
+
+@text_cache(4_096)
+def in_plain_words(text: str) -> str:
+    """Returns a statement with such an event in plain words, and others as they are.
+
+    "I'm back to taking the train" becomes "I take the train now".
+    """
+    plain = text.replace("\u2019", "'")
+    if len(plain) > _CHARS_MAX:
+        return text
+    match = _BACK_TO.match(plain)
+    if match is not None and lemma(match["deed"].casefold()) in VERBS:
+        return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
+    taken = _TAKEN_OUT.search(plain)
+    if taken is not None:
+        who = {"me": "I", "us": "We"}.get(taken["who"].casefold(), taken["who"])
+        return f"{plain[: taken.start()]}{who} left {taken['what']}{plain[taken.end() :]}"
+    last = _LAST_DAY.search(plain)
+    if last is not None:
+        return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
+    return text
