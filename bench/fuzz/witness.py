@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Self
@@ -11,6 +12,8 @@ from mneme_client import Client, Turn
 _USER = "ada"
 """Called like one of the users that the requests name."""
 _CONVERSATION = "monday"
+_SETTLE_SECONDS = 300.0
+_PAUSE_SECONDS = 3.0
 
 
 class Witness:
@@ -30,7 +33,7 @@ class Witness:
         async with Client(gateway, key) as client:
             made = cls(client, canary)
             await made._remember()
-            made._before = await made._found()
+            made._before = await made._settled()
             yield made
 
     async def differences(self) -> Sequence[str]:
@@ -50,6 +53,17 @@ class Witness:
         ]
         written = await self._client.remember(_USER, _CONVERSATION, turns)
         await self._client.recall(_USER, "Where do I live?", consistency_token=written.consistency_token)
+
+    async def _settled(self) -> Mapping[str, Sequence[str]]:
+        """What is found once nothing more comes of the turns."""
+        async with asyncio.timeout(_SETTLE_SECONDS):
+            before = await self._found()
+            while True:
+                await asyncio.sleep(_PAUSE_SECONDS)
+                now = await self._found()
+                if now == before and now["facts"] and now["notes"]:
+                    return now
+                before = now
 
     async def _found(self) -> Mapping[str, Sequence[str]]:
         client = self._client
