@@ -27,7 +27,7 @@ WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
 .PHONY: help setup run test test-frameworks test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages conformance-connect conformance-mcp client client-check fmt check docs helm-e2e lease-e2e replicas-e2e console-e2e tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
-	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-http bench-erase bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year fuzz bench-clusters
+	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-http bench-start bench-erase bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year fuzz bench-clusters
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -234,6 +234,10 @@ bench-outbox: setup ## the outbox alone at 1,000 turns a second: OUT=file [BENCH
 bench-http: setup ## what HTTP adds to a Recall: OUT=file
 	@test -n "$(OUT)" || { echo "usage: make bench-http OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.http_overhead --out "$(OUT)" $(BENCH_ARGS)
+
+bench-start: setup ## time of `make run` until it serves, with HTTP and without it: OUT=file [BENCH_ARGS="--starts 5"]
+	@test -n "$(OUT)" || { echo "usage: make bench-start OUT=file" >&2; exit 2; }
+	@$(BIN)/python -m bench.start --out "$(OUT)" $(BENCH_ARGS)
 
 bench-console: setup ## time of the console's pages for a user with 100,000 memories, in a headless browser: OUT=file [BENCH_ARGS="--store folder"]
 	@test -n "$(OUT)" || { echo "usage: make bench-console OUT=file" >&2; exit 2; }

@@ -14,7 +14,6 @@ import base64
 import json
 import sys
 from enum import StrEnum
-from importlib.metadata import version
 from typing import Annotated, Any, Final
 
 import mcp_types as types
@@ -25,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mneme_client import Client, ContextResult, QueryReading, Scope
 from services.cli.mcp.server import McpSettings, create_server
+from services.cli.version import distribution_version
 from tools import mcp_input_fixtures, mcp_session_fixtures
 
 _PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
@@ -48,7 +48,7 @@ async def main(port: int) -> None:
         server = create_server(
             client,
             McpSettings("conformance", "conformance", Scope()),
-            version=version("mneme-services"),
+            version=distribution_version(),
             subscriptions=InMemorySubscriptionBus(),
         )
         for tool in _TOOLS:

@@ -43,6 +43,7 @@ from services.cli.commands.remember import remember
 from services.cli.commands.up import up
 from services.cli.commands.window import window
 from services.cli.state import CliState
+from services.cli.version import print_version
 from services.common.datadir import DataDirError, default_data_dir
 
 app = typer.Typer(
@@ -72,6 +73,10 @@ def main(
         Path | None,
         typer.Option(envvar="MNEME_DATA_DIR", help="Where embedded engines keep their data.", show_default=False),
     ] = None,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
 ) -> None:
     """Long-term memory for AI agents."""
     try:

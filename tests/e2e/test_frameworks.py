@@ -71,6 +71,6 @@ async def run_tests_of(name: str, request: pytest.FixtureRequest, environment: d
     printed = await run(
         [str(installed / "bin/python"), "-m", "pytest", *options, str(FRAMEWORKS / name)],
         environment={**environment, "PYTHONDONTWRITEBYTECODE": "1"},
-        seconds=300,
+        seconds=600,
     )
     assert " passed" in printed

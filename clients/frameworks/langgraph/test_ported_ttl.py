@@ -1,17 +1,20 @@
 """What the tests of LangGraph's PostgreSQL and SQLite stores check, of both stores: times to live.
 
-Times to live are minutes; the shortest is a second. Nothing sweeps here: an expired item is gone at once.
+Times to live are minutes; the shortest is a second. An expired item is gone at once, before anything sweeps: the sweeps
+of LangGraph's tests are made here too and find nothing to remove. Waits end when what they wait for has happened.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
 from langgraph.store.base import BaseStore, PutOp
+from mneme_langgraph import AsyncMnemeStore, MnemeStore
 
 from mneme_client import DocumentName, MnemeClientError, SyncClient
 
@@ -22,12 +25,44 @@ SECOND = 1 / 60
 LONG = 5.0
 
 
+def sweeper(store: BaseStore, method: str) -> Any:
+    """The result of a method of the sweeper, which is asynchronous in one of the stores."""
+    if isinstance(store, MnemeStore):
+        return getattr(store, method)()
+    assert isinstance(store, AsyncMnemeStore)
+
+    async def called() -> Any:
+        return await getattr(store, method)()
+
+    loop = store._loop  # noqa: SLF001  of `open_store`, in its thread
+    return asyncio.run_coroutine_threadsafe(called(), loop).result(30)
+
+
 def until_gone(store: BaseStore, *keys: str) -> None:
-    """Waits until no read finds the items, with none of them begun anew."""
+    """Waits until no read finds the items, with none of them begun anew, and sweeps."""
     deadline = time.monotonic() + 10
+    assert sweeper(store, "sweep_ttl") == 0
     while any(store.get(NOTES, key, refresh_ttl=False) for key in keys):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    assert sweeper(store, "sweep_ttl") == 0
+    assert [store.get(NOTES, key) for key in keys] == [None] * len(keys)
+
+
+@pytest.fixture
+def sweeping(open_store: OpenStore) -> Iterator[OpenStore]:
+    """Makes stores whose sweepers run until the test has ended; a second start changes nothing."""
+    opened: list[BaseStore] = []
+
+    def open_sweeping(**options: Any) -> BaseStore:
+        store = open_store(**options)
+        opened.append(store)
+        for _ in range(2):
+            sweeper(store, "start_ttl_sweeper")
+        return store
+
+    yield open_sweeping
+    assert [sweeper(store, "stop_ttl_sweeper") for store in opened] == [True] * len(opened)
 
 
 @pytest.fixture
@@ -77,6 +112,38 @@ def test_spec_9_4_ported_without_settings_a_put_chooses(any_store: BaseStore, ex
         any_store.put(NOTES, "shortest", {}, ttl=SECOND / 2)
 
 
+def test_spec_9_4_ported_each_item_expires_at_its_own_time(open_store: OpenStore) -> None:
+    store = open_store()
+    store.put(NOTES, "short", {"text": "a short note"}, ttl=SECOND)
+    store.put(NOTES, "long", {"text": "a long note"}, ttl=4 * SECOND)
+    until_gone(store, "short")
+    assert store.get(NOTES, "long") is not None
+    until_gone(store, "long")
+
+
+def test_spec_9_4_ported_an_item_is_gone_while_a_sweeper_runs(sweeping: OpenStore) -> None:
+    store = sweeping(ttl={"default_ttl": 2 * SECOND, "sweep_interval_minutes": SECOND})
+    store.put(NOTES, "k", {"text": "tea"})
+    assert store.get(NOTES, "k") is not None
+    until_gone(store, "k")
+
+
+def test_spec_9_4_ported_gets_and_searches_by_meaning_keep_an_item_alive(sweeping: OpenStore) -> None:
+    ttl_seconds = 3.0
+    store = sweeping(
+        ttl={"default_ttl": 60, "refresh_on_read": True, "sweep_interval_minutes": ttl_seconds * SECOND / 2}
+    )
+    store.put(NOTES, "k", {"text": "green tea"}, ttl=ttl_seconds * SECOND)
+    time.sleep(ttl_seconds / 2)
+    assert store.get(NOTES, "k", refresh_ttl=True) is not None
+    time.sleep(ttl_seconds / 2)
+    assert len(store.search(NOTES, query="a drink", refresh_ttl=True)) == 1
+    time.sleep(ttl_seconds / 2)
+    assert store.get(NOTES, "k", refresh_ttl=False) is not None
+    until_gone(store, "k")
+    assert store.search(NOTES, query="a drink", refresh_ttl=False) == []
+
+
 def test_spec_9_4_ported_a_read_begins_the_time_to_live_anew(
     open_store: OpenStore, expiries: Callable[..., Any]
 ) -> None:
@@ -112,7 +179,10 @@ def test_spec_9_4_ported_an_item_that_is_read_outlives_its_time(open_store: Open
     store.put(NOTES, "left", {"text": "salt"})
     deadline = time.monotonic() + 10
     while store.get(NOTES, "left", refresh_ttl=False):
-        assert store.get(NOTES, "read") is not None
+        assert sweeper(store, "sweep_ttl") == 0
+        read = store.get(NOTES, "read")
+        assert read is not None
+        assert read.value == {"text": "tea"}
         assert [item.key for item in store.search(NOTES, filter={"text": "milk"})] == ["searched"]
         assert time.monotonic() < deadline
         time.sleep(0.1)

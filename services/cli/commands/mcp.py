@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from mneme_client import Scope, ScopeLevel
 from services.cli import options
 from services.cli.state import CliState, state_of
+from services.cli.version import distribution_version
 from services.common.rpc.server import is_loopback
 
 
@@ -40,7 +40,7 @@ async def _serve(state: CliState, user: str, conversation: str, scope: Scope, ht
         state.fail(f"{error.name} is not installed", "`make setup` brings it, or `pip install -e '.[mcp]'` in a clone.")
     settings = McpSettings(user, conversation, scope, token_budget=budget)
     async with state.client() as client:
-        server = create_server(client, settings, version=version("mneme-services"))
+        server = create_server(client, settings, version=distribution_version())
         if not http:
             await server.run_stdio_async()
             return

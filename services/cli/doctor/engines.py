@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from services.cli.doctor.model import Finding, Verdict
+from services.cli.version import DISTRIBUTION
 
-_PACKAGES = ("mneme-services", "grpcio", "protobuf", "asyncpg", "onnxruntime", "numpy", "opentelemetry-sdk")
+_PACKAGES = (DISTRIBUTION, "grpcio", "protobuf", "asyncpg", "onnxruntime", "numpy", "opentelemetry-sdk")
 _PYTHON_MIN = (3, 11)
 _SETUP_HINT = "run `make setup`"
 

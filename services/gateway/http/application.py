@@ -32,7 +32,7 @@ from services.gateway.http.mem0.routes import mem0_application
 from services.gateway.http.settings import HttpSettings
 
 _LOOPBACK_HOSTS: Final = ["localhost", "127.0.0.1"]
-_EXPOSED_HEADERS: Final = ["grpc-status", "grpc-message", "grpc-status-details-bin", "x-request-id"]
+_EXPOSED_HEADERS: Final = ["grpc-status", "grpc-message", "grpc-status-details-bin", "retry-after", "x-request-id"]
 _NOT_STORED: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 _ALLOWED_HEADERS: Final = [
     *FORWARDED_HEADERS,

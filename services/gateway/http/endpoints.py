@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
@@ -66,6 +67,8 @@ def _unary(method: MethodDescriptor, path: str, channel: InProcessChannel) -> An
         try:
             return await rpc(request, timeout=_seconds_left(context), metadata=metadata_of(context))
         except grpc.aio.AioRpcError as error:
+            # A stream's status is 200, whatever its end says: only here does the header mean anything.
+            context.response_headers.update(retry_headers(error.trailing_metadata() or ()))
             _fail(error)
 
     return Endpoint.unary(info, call)
@@ -118,11 +121,27 @@ def _fail(error: grpc.aio.AioRpcError) -> NoReturn:
 
 def connect_error(code: grpc.StatusCode, message: str, trailing_metadata: Any) -> ConnectError:
     """Connect's error for a status of gRPC; the numbers of their codes are the same."""
-    packed = next((value for key, value in trailing_metadata if key == _STATUS_DETAILS), b"")
-    status = status_pb2.Status.FromString(packed if isinstance(packed, bytes) else base64.b64decode(packed))
+    status = _status_of(trailing_metadata)
     paths = [text for detail in status.details if (text := _paths(detail))]
     details = [ErrorDetail(PackedMessage(type_url=d.type_url, value=d.value)) for d in status.details]
     return ConnectError(_code(code), ": ".join([message, *paths]), details)
+
+
+def retry_headers(trailing_metadata: Any) -> dict[str, str]:
+    """The header that says after how many seconds a call may be made again, where the status of gRPC says so.
+
+    HTTP has whole seconds only: a part of one counts as one.
+    """
+    for detail in _status_of(trailing_metadata).details:
+        if detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
+            delay = error_details_pb2.RetryInfo.FromString(detail.value).retry_delay
+            return {"retry-after": str(math.ceil(delay.ToTimedelta().total_seconds()))}
+    return {}
+
+
+def _status_of(trailing_metadata: Any) -> status_pb2.Status:
+    packed = next((value for key, value in trailing_metadata if key == _STATUS_DETAILS), b"")
+    return status_pb2.Status.FromString(packed if isinstance(packed, bytes) else base64.b64decode(packed))
 
 
 def _paths(detail: PackedDetail) -> str:

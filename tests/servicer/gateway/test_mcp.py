@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import os
+import signal
+import socket
 import sys
+from collections.abc import AsyncIterator
 
 import pytest
 from mcp import Client as McpClient
@@ -16,6 +22,9 @@ from services.common.tokens import token_counter
 from tests.support.stack import RunningStack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+DEADLINE_SECONDS = 90.0
+"""Of what a process does that has to start first, on a machine with much else to do."""
 
 
 def settings(user_id: str) -> McpSettings:
@@ -96,8 +105,89 @@ async def test_spec_9_3_no_capability_is_declared_without_use(client: Client, us
     assert not declared.resources.list_changed
 
 
-async def test_spec_9_3_mneme_mcp_speaks_on_stdio(stack: RunningStack, user_id: str) -> None:
-    arguments = ["-m", "services.cli.main", "--target", stack.target, "mcp", "--user", user_id]
-    transport = stdio_client(StdioServerParameters(command=sys.executable, args=arguments))
-    async with McpClient(transport) as server:
-        assert await call(server, "recall", query="Anything?") == "Nothing was found."
+def command(stack: RunningStack, user_id: str, *options: str) -> list[str]:
+    """`mneme mcp` as a process, for a user of a running gateway."""
+    return [sys.executable, "-m", "services.cli.main", "--target", stack.target, "mcp", "--user", user_id, *options]
+
+
+async def list_remember_and_recall(server: McpClient) -> None:
+    """What an agent does, by any transport."""
+    tools = (await server.list_tools()).tools
+    assert {tool.name for tool in tools} == {"recall", "remember", "correct", "forget", "feedback"}
+    assert await call(server, "recall", query="Anything?") == "Nothing was found."
+    await call(server, "remember", text="My sister breeds alpacas in Cusco.")
+
+    async def is_found() -> bool:
+        return "alpacas" in await call(server, "recall", query="What does my sister breed?")
+
+    await until(is_found)
+
+
+async def test_spec_9_3_mneme_mcp_speaks_on_stdio(stack: RunningStack, client: Client, user_id: str) -> None:
+    program, *arguments = command(stack, user_id)
+    async with (
+        asyncio.timeout(DEADLINE_SECONDS),
+        McpClient(stdio_client(StdioServerParameters(command=program, args=arguments))) as server,
+    ):
+        await list_remember_and_recall(server)
+    assert (await client.recall(user_id, "alpacas")).memories  # the user of the command line, whom no tool names
+
+
+@contextlib.asynccontextmanager
+async def served_by_http(arguments: list[str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A process in a group of its own, which is told to end and must do so in time."""
+    process = await asyncio.create_subprocess_exec(
+        *arguments, stderr=asyncio.subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        yield process
+        process.terminate()
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await process.wait()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+async def accepts(process: asyncio.subprocess.Process, host: str, port: int) -> bool:
+    assert process.returncode is None, "mneme mcp has ended"
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_spec_9_3_mneme_mcp_speaks_streamable_http(
+    stack: RunningStack, client: Client, user_id: str, mode: ConnectMode
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        host, port = free.getsockname()
+    arguments = command(stack, user_id, "--conversation", "by-http", "--http", f"{host}:{port}")
+    async with asyncio.timeout(2 * DEADLINE_SECONDS), served_by_http(arguments) as process:
+        await until(lambda: accepts(process, host, port), timeout_seconds=DEADLINE_SECONDS)
+        async with McpClient(f"http://{host}:{port}/mcp", mode=mode, read_timeout_seconds=20) as server:
+            await list_remember_and_recall(server)
+        async with McpClient(f"http://{host}:{port}/mcp", mode=mode, read_timeout_seconds=20) as another:
+            assert "alpacas" in await call(another, "recall", query="What does my sister breed?")
+    conversations = [one.conversation_id async for one in client.list_conversations(user_id)]
+    assert conversations == ["by-http"]
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:7790", "127.0.0.1", "127.0.0.1:http"])
+async def test_spec_9_3_mneme_mcp_serves_http_on_loopback_alone(
+    stack: RunningStack, user_id: str, address: str
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *command(stack, user_id, "--http", address), stderr=asyncio.subprocess.PIPE, start_new_session=True
+    )
+    try:
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            _, said = await process.communicate()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 2
+    assert b"loopback" in said

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from services.common.auth import Authenticator
 from services.common.errors import Unauthenticated
 from services.common.rpc.in_process import InProcessChannel
-from services.gateway.http.endpoints import FORWARDED_HEADERS, connect_error
+from services.gateway.http.endpoints import FORWARDED_HEADERS, connect_error, retry_headers
 from services.gateway.http.mem0 import calls
 from services.gateway.http.mem0.refused import RefusedError
 from services.gateway.http.mem0.upstream import Handlers, Metadata, Upstream
@@ -158,6 +158,6 @@ class _Edge:
 
 def _error_response(error: grpc.aio.AioRpcError) -> JSONResponse:
     status = _STATUSES.get(error.code(), 500)
-    detail = connect_error(error.code(), error.details() or "", error.trailing_metadata() or ()).message
-    headers = {"retry-after": "1"} if status in (429, 503) else None
-    return JSONResponse({"detail": detail}, status, headers)
+    metadata = error.trailing_metadata() or ()
+    detail = connect_error(error.code(), error.details() or "", metadata).message
+    return JSONResponse({"detail": detail}, status, retry_headers(metadata))
