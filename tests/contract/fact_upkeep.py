@@ -119,8 +119,9 @@ class FactUpkeepContract:
         for owner in (ANN, BO, ANN_ELSEWHERE):
             await enter(upkeep.store, owner, [said(about("Ann watches a series"), day=1)])
         await upkeep.advance(200, BO)
-        assert await upkeep_store.active_time(ANN) == DAY_ONE + timedelta(days=1)
-        assert await upkeep_store.active_time(BO) == DAY_ONE + timedelta(days=200)
+        for store in (upkeep_store, upkeep.store):
+            assert await store.active_time(ANN) == DAY_ONE + timedelta(days=1)
+            assert await store.active_time(BO) == DAY_ONE + timedelta(days=200)
         clock.set(DAY_ONE + timedelta(days=4_000))
         assert (await upkeep.run(upkeep.retain())).applied == 1
         assert await upkeep.statuses() == {"Ann watches a series": FactStatus.TENTATIVE}
