@@ -71,9 +71,9 @@ class World:
         used = AccessCount(owner=OWNER, episode_id=episode_id(number), count=1, last_time=time)
         await self.store.add_accesses([used])
 
-    async def advance(self, *, used: int, **by: float) -> None:
+    async def advance(self, *, used: int, days: float, hours: float = 0) -> None:
         """Time goes by until the user uses an episode."""
-        await self.use(used, self.clock.advance(**by))
+        await self.use(used, self.clock.advance(days=days, hours=hours))
 
     async def execute(self, statement: str) -> None:
         async with tenant_transaction(self.pool, OWNER.tenant_id) as connection:
