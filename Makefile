@@ -166,7 +166,7 @@ bench-activity: setup ## records a second that the activity log takes, and times
 	@test -n "$(OUT)" || { echo "usage: make bench-activity OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.activity --out "$(OUT)" $(BENCH_ARGS)
 
-bench-consolidation: setup ## time and event-loop stalls of the jobs on one user's notes: [BENCH_ARGS="--notes 8000"]
+bench-consolidation: setup ## a round of maintenance on one user: its time, stalls, Recall meanwhile: [BENCH_ARGS="--episodes 10000"]
 	@$(BIN)/python -m bench.consolidation $(BENCH_ARGS)
 
 bench-extraction: setup ## precision and recall of facts on labelled turns: [BENCH_ARGS="--mistakes"]

@@ -107,10 +107,10 @@ async def _measure(
         result["start"] = {"first_seconds": loaded.start_seconds, "with_data_seconds": target.start_seconds}
         channel = await stack.enter_async_context(open_channel(target.gateway))
         gateway = Gateway(channel)
-        result["start"]["at_rest_after_seconds"] = await _at_rest(load.data_dir)
+        result["start"]["at_rest_after_seconds"] = await at_rest(load.data_dir)
         for number in range(WARM_UPS):  # before the floor's engine takes memory too
             await gateway.recall(recall_pb2.RecallRequest(user_id=MAIN_USER, query=f"What happened {number} days ago?"))
-        await _at_rest(load.data_dir)  # active owners are prefetched
+        await at_rest(load.data_dir)  # active owners are prefetched
         full = footprint(load.data_dir)
         if options.choice == EngineChoice():  # what other processes take is not seen
             result["memory_and_disk"] = {"empty": asdict(loaded.empty), "full": asdict(full)}
@@ -133,7 +133,7 @@ async def _measure(
     return result
 
 
-async def _at_rest(data_dir: Path) -> float:
+async def at_rest(data_dir: Path) -> float:
     """Wait until the stack has done what it does after a start, such as comparing its stores.
 
     Returns:

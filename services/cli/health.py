@@ -24,14 +24,7 @@ class Answer(Enum):
 
 async def ask(target: str, *, tls: Tls | None = None, timeout_seconds: float = 1.0) -> Answer:
     """Checks the health of the service at a target, without a credential."""
-    connection = Connection(target, None, tls)
-    credentials, options = connection.credentials(), connection.options()
-    channel = (
-        grpc.aio.insecure_channel(target, options=options)
-        if credentials is None
-        else grpc.aio.secure_channel(target, credentials, options=options)
-    )
-    async with channel:
+    async with _channel(target, tls) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)  # its stubs declare no methods
         try:
             response = await stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout_seconds)
@@ -43,6 +36,25 @@ async def ask(target: str, *, tls: Tls | None = None, timeout_seconds: float = 1
     if response.status == health_pb2.HealthCheckResponse.SERVING:
         return Answer.SERVING
     return Answer.NOT_SERVING
+
+
+async def is_met(target: str, condition: str, *, tls: Tls | None = None, timeout_seconds: float = 1.0) -> bool | None:
+    """Whether the service at a target reports a condition, such as `maintenance`, as met; None where it has none."""
+    async with _channel(target, tls) as channel:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+        try:
+            response = await stub.Check(health_pb2.HealthCheckRequest(service=condition), timeout=timeout_seconds)
+        except grpc.aio.AioRpcError:
+            return None
+    return bool(response.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+def _channel(target: str, tls: Tls | None) -> grpc.aio.Channel:
+    connection = Connection(target, None, tls)
+    credentials, options = connection.credentials(), connection.options()
+    if credentials is None:
+        return grpc.aio.insecure_channel(target, options=options)
+    return grpc.aio.secure_channel(target, credentials, options=options)
 
 
 async def _accepts_connections(target: str) -> bool:

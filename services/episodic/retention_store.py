@@ -56,6 +56,10 @@ class RetentionStore(Protocol):
         """
         ...
 
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """When the owner last stored, restored or used an episode that is not archived; None without any."""
+        ...
+
     async def faded(self, owner: Owner, *, newest_kept: int, now: datetime, limit: int) -> list[FadingEpisode]:
         """Active episodes but for the newest ones whose time has come, by that time, then the oldest first.
 

@@ -25,7 +25,19 @@ from services.semantic.facts.removal import FactRemoval, put_changes
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore, FactWriter
 from services.semantic.facts.working_set import FactWorkingSet
-from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, DAY_ONE, EMBEDDER, MODEL, PROJECT, likes, vector
+from tests.contract.fact_samples import (
+    ANN,
+    ANN_ELSEWHERE,
+    BO,
+    DAY_ONE,
+    EMBEDDER,
+    MODEL,
+    PROJECT,
+    enter,
+    likes,
+    said,
+    vector,
+)
 from tests.contract.fact_store import MakeStore
 from tests.support.clock import FakeClock
 
@@ -96,8 +108,12 @@ class FactSupportsContract:
         assert stored.fade_time is not None
         asked = ListFacts(ANN, FactFilter(), page_size=10, after=None)
         for moment, expected in ((stored.fade_time - timedelta(days=1), 1), (stored.fade_time + timedelta(days=1), 0)):
+            clock.set(moment + timedelta(days=4_000))
+            assert len((await service.list_facts(asked)).facts) == 1 + (moment > stored.fade_time)
             clock.set(moment)
-            assert len((await service.list_facts(asked)).facts) == expected
+            day = (moment - DAY_ONE) / timedelta(days=1)
+            await enter(store, ANN, [said(replace(likes("tea"), importance=0.95), day=day)])
+            assert len((await service.list_facts(asked)).facts) == 1 + expected
         with pytest.raises(NotFound):
             await service.get(ANN, stored.fact_id)
         assert (await service.get(ANN, stored.fact_id, include_low_confidence=True)).fact_id == stored.fact_id

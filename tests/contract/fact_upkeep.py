@@ -16,7 +16,7 @@ from services.common.owners import Owner
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import EvidenceSettings, FactMergingSettings, FactRetentionSettings, SemanticSettings
-from services.semantic.facts.model import Fact, FactDraft, FactStatus
+from services.semantic.facts.model import Fact, FactDraft, FactId, FactStatus
 from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.store import FactFilter, FactSearch, FactStore
 from services.semantic.facts.upkeep_store import FactUpkeepStore
@@ -26,6 +26,7 @@ from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, BO, DAY_ONE, EMBEDDE
 from tests.contract.fact_store import MakeStore
 from tests.support.clock import FakeClock
 
+HERE = "Ann is here"
 EVERY_STATUS = FactFilter(statuses=frozenset(FactStatus))
 MAKING_IT_EASY = FactMergingSettings(cosine_above=0.5, share_max=1.0)
 """The embedder of tests counts words: what says the same is less alike than with a real one."""
@@ -58,8 +59,16 @@ class Upkeep:
     async def run(self, job: Job[Any], **options: Any) -> RunReport:
         return await self.runner.run(job, **options)
 
+    async def advance(self, days: float, owner: Owner = ANN) -> None:
+        """Time goes by until a user says something that does not fade."""
+        self.clock.set(DAY_ONE + timedelta(days=days))
+        await enter(self.store, owner, [said(about(HERE, importance=0.95), day=days)])
+
     async def statuses(self, owner: Owner = ANN) -> dict[str, FactStatus]:
         return {fact.text: fact.status for fact in await self.facts(owner)}
+
+    async def revisions(self, text: str, owner: Owner = ANN) -> dict[FactId, int]:
+        return {fact.fact_id: fact.revision for fact in await self.facts(owner) if fact.text == text}
 
     async def facts(self, owner: Owner = ANN) -> list[Fact]:
         return await self.store.list_facts(owner, which=EVERY_STATUS, after=None, limit=100)
@@ -83,32 +92,56 @@ class FactUpkeepContract:
         return Upkeep(make_store(EvidenceSettings()), upkeep_store, maintenance, clock)
 
     async def test_spec_3_4_a_fact_that_nobody_confirms_is_deprecated_when_its_time_has_come(
-        self, upkeep: Upkeep, clock: FakeClock
+        self, upkeep: Upkeep
     ) -> None:
         await enter(upkeep.store, ANN, [said(about("Ann watches a series"))])
         await enter(upkeep.store, ANN, [said(about("Ann is allergic to nuts", importance=0.95))])
         (series,) = [fact for fact in await upkeep.facts() if fact.fade_time is not None]
         # ln(0.8 / 0.3) / 0.01 days
         assert series.fade_time == pytest.approx(DAY_ONE + timedelta(days=98.083), abs=timedelta(hours=1))
-        clock.set(series.fade_time - timedelta(seconds=1))
+        days = (series.fade_time - DAY_ONE) / timedelta(days=1)
+        await upkeep.advance(days - 0.01)
         assert (await upkeep.run(upkeep.retain())).applied == 0
-        clock.set(series.fade_time)
+        await upkeep.advance(days + 0.01)
         report = await upkeep.run(upkeep.retain())
         assert (report.applied, report.retired) == (1, 1)
         assert await upkeep.statuses() == {
             "Ann watches a series": FactStatus.DEPRECATED,
             "Ann is allergic to nuts": FactStatus.TENTATIVE,
+            HERE: FactStatus.STABLE,
         }
-        assert await upkeep.found("Ann watches a series") == ["Ann is allergic to nuts"]
+        assert await upkeep.found("Ann watches a series") == ["Ann is allergic to nuts", HERE]
+
+    async def test_spec_3_4_time_counts_up_to_the_latest_activity_of_the_user(
+        self, upkeep: Upkeep, upkeep_store: FactUpkeepStore, clock: FakeClock
+    ) -> None:
+        assert await upkeep_store.active_time(ANN) is None
+        for owner in (ANN, BO, ANN_ELSEWHERE):
+            await enter(upkeep.store, owner, [said(about("Ann watches a series"), day=1)])
+        await upkeep.advance(200, BO)
+        for store in (upkeep_store, upkeep.store):
+            assert await store.active_time(ANN) == DAY_ONE + timedelta(days=1)
+            assert await store.active_time(BO) == DAY_ONE + timedelta(days=200)
+        clock.set(DAY_ONE + timedelta(days=4_000))
+        assert (await upkeep.run(upkeep.retain())).applied == 1
+        assert await upkeep.statuses() == {"Ann watches a series": FactStatus.TENTATIVE}
+        assert (await upkeep.statuses(BO))["Ann watches a series"] is FactStatus.DEPRECATED
+        await upkeep.advance(4_000)
+        assert (await upkeep.run(upkeep.retain())).applied == 1
+        assert (await upkeep.statuses())["Ann watches a series"] is FactStatus.DEPRECATED
+        # What was said long ago and what is retired do not turn the time back.
+        assert await upkeep_store.retire(ANN, await upkeep.revisions(HERE), FactStatus.ARCHIVED)
+        await enter(upkeep.store, ANN, [said(about("Ann swims"), day=3)])
+        assert await upkeep_store.active_time(ANN) == DAY_ONE + timedelta(days=4_000)
 
     async def test_spec_3_4_new_evidence_puts_the_fading_off_and_revives_a_deprecated_fact(
-        self, upkeep: Upkeep, clock: FakeClock
+        self, upkeep: Upkeep
     ) -> None:
         await enter(upkeep.store, ANN, [said(about("Ann watches a series"))])
-        clock.set(DAY_ONE + timedelta(days=120))
-        await upkeep.run(upkeep.retain())
+        await upkeep.advance(120)
+        assert (await upkeep.run(upkeep.retain())).applied == 1
         await enter(upkeep.store, ANN, [said(about("Ann watches a series"), day=120)])
-        assert await upkeep.statuses() == {"Ann watches a series": FactStatus.STABLE}
+        assert (await upkeep.statuses())["Ann watches a series"] is FactStatus.STABLE
         assert (await upkeep.run(upkeep.retain())).applied == 0
 
     async def test_an_imported_fact_begins_to_fade_when_it_is_imported(self, upkeep: Upkeep, clock: FakeClock) -> None:
@@ -131,36 +164,34 @@ class FactUpkeepContract:
         assert await upkeep.runner.undo(upkeep.retain(), report.run_id) == 1
         assert (await upkeep.statuses())["one"] is FactStatus.TENTATIVE
 
-    async def test_a_dry_run_changes_nothing_and_a_run_takes_one_in_twenty_at_most(
-        self, upkeep: Upkeep, clock: FakeClock
-    ) -> None:
+    async def test_a_dry_run_changes_nothing_and_a_run_takes_one_in_twenty_at_most(self, upkeep: Upkeep) -> None:
         await enter(upkeep.store, ANN, [said(about(f"thing {number}")) for number in range(40)])
-        clock.set(DAY_ONE + timedelta(days=200))
+        await upkeep.advance(200)
         job = upkeep.retain(share_max=0.05)
         dry = await upkeep.run(job, dry_run=True)
         assert (dry.retired, dry.over_cap) == (2, 38)
         assert set((await upkeep.statuses()).values()) == {FactStatus.TENTATIVE}
         assert (await upkeep.run(job)).retired == 2
 
-    async def test_an_undone_deprecation_stays_undone(self, upkeep: Upkeep, clock: FakeClock) -> None:
+    async def test_an_undone_deprecation_stays_undone(self, upkeep: Upkeep) -> None:
         await enter(upkeep.store, ANN, [said(about("Ann watches a series"), day=day) for day in (0, 1)])
-        clock.set(DAY_ONE + timedelta(days=300))
+        await upkeep.advance(300)
         report = await upkeep.run(upkeep.retain())
         assert await upkeep.runner.undo(upkeep.retain(), report.run_id) == 1
-        assert await upkeep.statuses() == {"Ann watches a series": FactStatus.STABLE}
+        assert (await upkeep.statuses())["Ann watches a series"] is FactStatus.STABLE
         assert (await upkeep.run(upkeep.retain())).applied == 0
         assert await upkeep.runner.undo(upkeep.retain(), report.run_id) == 0
 
     async def test_a_fact_that_was_confirmed_since_the_plan_stays(self, upkeep: Upkeep, clock: FakeClock) -> None:
         [fact_id] = await enter(upkeep.store, ANN, [said(about("Ann watches a series"))])
-        clock.set(DAY_ONE + timedelta(days=300))
+        await upkeep.advance(300)
         job = upkeep.retain()
         [step] = [step async for step in job.steps(after="", owner=None)]
         planned = job.plan(step.state, clock.now())
         assert [change.target for change in planned] == [fact_id]
         await enter(upkeep.store, ANN, [said(about("Ann watches a series"), day=299)])
         assert await job.apply(ANN, planned) == []
-        assert await upkeep.statuses() == {"Ann watches a series": FactStatus.STABLE}
+        assert (await upkeep.statuses())["Ann watches a series"] is FactStatus.STABLE
 
     async def test_spec_7_1_users_are_listed_across_tenants_and_their_facts_apart(
         self, upkeep: Upkeep, upkeep_store: FactUpkeepStore
@@ -250,7 +281,8 @@ class FactUpkeepContract:
         drafts = [about(f"Ann has {count} chairs", obj=count, importance=0.9) for count in chairs]
         for owner in (ANN, BO):
             await enter(upkeep.store, owner, [said(draft) for draft in (*drafts, about("Ann watches a series"))])
-        clock.set(DAY_ONE + timedelta(days=300))
+        for owner in (ANN, BO):
+            await upkeep.advance(300, owner)
         for make in (upkeep.merge, upkeep.retain):
             job = make()
             with monkeypatch.context() as patch:
@@ -261,6 +293,7 @@ class FactUpkeepContract:
             await upkeep.run(make())
         for owner in (ANN, BO):
             assert sorted(fact.status for fact in await upkeep.facts(owner)) == [
+                FactStatus.TENTATIVE,
                 FactStatus.STABLE,
                 FactStatus.DEPRECATED,
                 FactStatus.MERGED_INTO,

@@ -110,11 +110,14 @@ class MaintenanceStoreContract:
             with pytest.raises(ZeroDivisionError):
                 await tier.run_when_due(each, 3_600.0)
         job.fails = False
-        await tier.run_when_due(each, 3_600.0)
+        assert await tier.run_when_due(each, 3_600.0) == 60.0  # it is looked at again soon
         assert job.retired == {}
+        with pytest.raises(FailedPrecondition, match=r"test\.weed"):
+            await tier.check()
         [report] = await tier.jobs()
         assert (report.is_stopped, report.state) == (True, JobState(FAILURES_MAX, None))
         await tier.resume(ADA.tenant_id, key("r"), "test.weed")
+        await tier.check()
         await tier.run_when_due(each, 3_600.0)
         assert set(job.retired) == {ADA, BEN}
         assert [report.state for report in await tier.jobs()] == [JobState(0, clock.now())]

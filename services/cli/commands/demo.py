@@ -1,4 +1,4 @@
-"""`mneme demo`: an example conversation, with questions, their answers, and the reasons."""
+"""`mneme demo`: an example conversation, with questions, their answers, the reasons, and what the notes say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from rich.text import Text
 from mneme_client import Client, RecallResult
 from services.cli import options
 from services.cli.commands.demo_coding import default_root, run_coding_demo
+from services.cli.commands.demo_insights import show_insights
 from services.cli.commands.up import stop_signals
 from services.cli.demo_data import DEMO_USER, DemoQuestion, demo_entries, demo_questions
 from services.cli.health import Answer, ask
@@ -50,6 +51,8 @@ def demo(
 ) -> None:
     """Import a conversation of two friends, ask questions about it, and show the answers with their reasons.
 
+    At the end it shows what the notes say as a whole: topics, suggestions, a reflection, and their health.
+
     With --coding it indexes a repository, works through a recorded day of a coding agent on it, and takes the work up
     again the next day. Uses the service at --target if there is one, and else starts all services in this process.
     """
@@ -72,6 +75,8 @@ async def _demo(state: CliState, served: StackOptions, *, serve: bool, trace: bo
             for number, question in enumerate(demo_questions(), start=1):
                 if question.shown:
                     await _ask(state, client, question, number=number, as_of_time=asked_at, begun=begun)
+            asked = [question.question for question in demo_questions() if question.shown]
+            await show_insights(state.out, client, DEMO_USER, asked=asked, until=datetime.now(UTC))
             state.out.print(f"\nAll of this took {time.monotonic() - begun:.1f} s.", highlight=False)
             _print_next_steps(state, target, is_serving=serve or not is_ours)
             if serve and is_ours:

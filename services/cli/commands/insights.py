@@ -60,7 +60,7 @@ async def _ask(state: CliState, user: str, question: str, limit: int, *, json: b
     if json:
         _print_json(state, result)
         return
-    state.err.print(f"read as: {_reading(result)}", markup=False, highlight=False)
+    state.err.print(f"read as: {reading(result)}", markup=False, highlight=False)
     if result.refusal:
         state.fail(result.refusal)
     state.out.print(f"{result.note_count} notes", highlight=False)
@@ -116,7 +116,8 @@ async def _note_health(state: CliState, user: str, *, json: bool) -> None:
     state.out.print(table)
 
 
-def _reading(result: QuestionResult) -> str:
+def reading(result: QuestionResult) -> str:
+    """How a question was read, in words."""
     parsed = result.parsed
     parts = [parsed.intent.name]
     if parsed.by_topic:

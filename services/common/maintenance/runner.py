@@ -62,6 +62,7 @@ class MaintenanceRunner:
         self._time_max = None if seconds_max is None else timedelta(seconds=seconds_max)
         self._holder = ids.new_id()
         self._metrics = MaintenanceMetrics()
+        self._stopped: set[str] = set()  # jobs that were found stopped, which the log says once
 
     async def run(
         self,
@@ -133,7 +134,13 @@ class MaintenanceRunner:
     async def _is_stopped(self, job: str) -> bool:
         state = (await self._store.job_states([job])).get(job, JobState())
         self._metrics.failed(job, state.failures)
-        return state.failures >= FAILURES_MAX
+        is_stopped = state.failures >= FAILURES_MAX
+        if is_stopped and job not in self._stopped:
+            self._stopped.add(job)
+            _log.error("maintenance_stopped", job=job, failures=state.failures)
+        elif not is_stopped:
+            self._stopped.discard(job)
+        return is_stopped
 
     async def undo(self, job: Job[Any], run_id: str, *, owner: Owner | None = None) -> int:
         """Takes the changes of a run back, the last first. Returns how many were; may be repeated.

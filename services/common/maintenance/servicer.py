@@ -26,6 +26,8 @@ from services.common.validation import Violations
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
 SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["MaintenanceInternalService"].full_name
+HEALTH_NAME: Final = "maintenance"
+"""A name of the health service of a tier that is NOT_SERVING while one of its jobs is stopped."""
 ROLES: Final[Mapping[str, Role]] = dict.fromkeys(
     ("GetJobs", "RunJob", "ListRuns", "GetRun", "UndoRun", "ResumeJob"), Role.SERVICE
 )
@@ -106,6 +108,7 @@ def maintenance_binding(maintenance: TierMaintenance) -> ServiceBinding:
         maintenance_pb2_grpc.add_MaintenanceInternalServiceServicer_to_server,
         MaintenanceInternalServicer(maintenance),
         ROLES,
+        conditions={HEALTH_NAME: maintenance.check},
     )
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
-import structlog
-
 from services.common.background import BackgroundWork, every
 from services.common.clock import Clock
 from services.common.errors import FailedPrecondition, NotFound
@@ -19,8 +17,6 @@ from services.common.maintenance.model import Change, Job, RunReport
 from services.common.maintenance.runner import FAILURES_MAX, MaintenanceRunner
 from services.common.maintenance.store import JobState, MaintenanceStore, RunSummary
 from services.common.owners import Owner, TenantId, UserId
-
-_log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
 
@@ -135,9 +131,18 @@ class TierMaintenance:
             if left > 0:
                 return left
         report = await self._runner.run(each.job)
-        if report.is_stopped:
-            _log.error("maintenance_stopped", job=each.job.name, failures=state.failures)
-        return min(_START_SECONDS, interval_seconds) if report.is_cut else interval_seconds
+        # A job that is stopped is looked at again soon, so that it runs once somebody resumes it.
+        return min(_START_SECONDS, interval_seconds) if report.is_cut or report.is_stopped else interval_seconds
+
+    async def check(self) -> None:
+        """Fails while a job is stopped; see `ServiceBinding.conditions`.
+
+        Raises:
+            FailedPrecondition: Some are.
+        """
+        stopped = [report.job.job.name for report in await self.jobs() if report.is_stopped]
+        if stopped:
+            raise FailedPrecondition(f"maintenance jobs failed too often and are stopped: {', '.join(stopped)}")
 
     async def jobs(self) -> Sequence[JobReport]:
         """The jobs, by name."""

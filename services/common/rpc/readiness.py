@@ -30,7 +30,12 @@ class Readiness:
     """Watches one store and reports each change."""
 
     def __init__(
-        self, check: Check, report: Callable[[bool], Awaitable[None]], settings: ReadinessSettings | None = None
+        self,
+        check: Check,
+        report: Callable[[bool], Awaitable[None]],
+        settings: ReadinessSettings | None = None,
+        *,
+        subject: str = "stores",
     ) -> None:
         """Takes the store to be there, as it is when a service starts.
 
@@ -38,10 +43,12 @@ class Readiness:
             check: Of the store.
             report: Called with whether the store can be used, when that changes.
             settings: Defaults where None.
+            subject: What the check is of, with which the events in the log begin: `stores_away`, `stores_back`.
         """
         self._check = check
         self._report = report
         self._settings = settings or ReadinessSettings()
+        self._subject = subject
         self._failures = 0
 
     async def run(self) -> None:
@@ -56,13 +63,13 @@ class Readiness:
         reason = await self._failure()
         if reason is None:
             if self._failures >= failures_max:
-                _log.info("stores_back")
+                _log.info(f"{self._subject}_back")
                 await self._report(True)
             self._failures = 0
             return
         self._failures += 1
         if self._failures == failures_max:
-            _log.warning("stores_away", reason=reason, checks=failures_max)
+            _log.warning(f"{self._subject}_away", reason=reason, checks=failures_max)
             await self._report(False)
 
     async def _failure(self) -> str | None:

@@ -29,6 +29,9 @@ _log = structlog.get_logger(__name__)
 LIVENESS_NAME: Final = "liveness"
 """A name of the health service that is SERVING while the process takes calls, whatever its stores do."""
 
+_CONDITION_INTERVALS: Final = 6
+"""Checks of a store for one of a condition, which comes every half minute by default."""
+
 _ENDING_SHARE_MAX: Final = 0.25  # of the grace, reserved for ending the calls that are left
 _ENDING_SECONDS_MAX: Final = 0.5
 
@@ -47,6 +50,8 @@ class ServiceBinding:
     withheld: frozenset[str] = frozenset()  # methods of its contract that are not served here: UNIMPLEMENTED
 
     ready: Check | None = None  # of the store that it cannot work without; its health follows
+    conditions: Mapping[str, Check] = field(default_factory=dict)
+    """Further names of the health service, each of which follows a check; the server as a whole does not."""
 
     @property
     def method_roles(self) -> dict[str, Role]:
@@ -93,6 +98,7 @@ class GrpcServer:
             raise ValueError(f"in development mode a server listens on loopback only, not on {settings.address}")
         silence_lost_callers()
         self._services = services
+        self._conditions = {name: check for service in services for name, check in service.conditions.items()}
         self._health = health.aio.HealthServicer()
         self._gate = CallGate()
         self._watchers: list[asyncio.Task[None]] = []
@@ -145,13 +151,15 @@ class GrpcServer:
         self._in_process.start()
         if self._is_development:
             _log.warning("development_mode", address=address, note="calls without a credential are let in")
-        for name in ("", LIVENESS_NAME, *(service.full_name for service in self._services)):
+        for name in ("", LIVENESS_NAME, *self._conditions, *(service.full_name for service in self._services)):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._watchers = [
             asyncio.create_task(self._readiness(check).run(), name="readiness")
             for check in dict.fromkeys(service.ready for service in self._services)
             if check is not None
         ]
+        for name, check in self._conditions.items():
+            self._watchers.append(asyncio.create_task(self._condition(name, check).run(), name=f"condition-{name}"))
         return address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
 
     def open_in_process_channel(self, *, message_bytes_max: int | None = None) -> InProcessChannel:
@@ -179,6 +187,17 @@ class GrpcServer:
                 await self.report_health(name, is_serving=is_serving)
 
         return Readiness(check, report, self._settings.readiness)
+
+    def _condition(self, name: str, check: Check) -> Readiness:
+        """Reports one condition, from its first failure on: it is looked at less often than the stores."""
+        readiness = self._settings.readiness
+        seconds = _CONDITION_INTERVALS * readiness.interval_seconds
+        settings = replace(readiness, interval_seconds=seconds, failures_max=1)
+
+        async def report(is_met: bool) -> None:  # noqa: FBT001 - as `Readiness` calls it
+            await self.report_health(name, is_serving=is_met)
+
+        return Readiness(check, report, settings, subject=name)
 
     async def report_health(self, full_name: str, *, is_serving: bool) -> None:
         """Reports to clients and probes whether one service is ready; ignored once the server stops."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -33,6 +33,7 @@ class ActiveEpisodes:
     """An owner's active episodes: how many, and of those that are not among the newest what may be archived."""
 
     count: int
+    active_time: datetime  # when the owner last stored or used one: time does not pass for an owner who is away
     faded: Sequence[FadingEpisode]  # whose time has come
     weakest: Sequence[FadingEpisode] = ()  # as many as there are beyond the cap
 
@@ -42,8 +43,8 @@ class RetainEpisodes:
 
     The strength of an episode is importance x 1 / (1 + days since its last use / scale): a function of time. When it
     falls below the threshold is stored by the writes that change it, so the job reads only those whose time has come,
-    and the weakest of a user who has more than the cap. Archived episodes are readable and can be restored, which
-    counts as a use.
+    and the weakest of a user who has more than the cap. Time counts up to the user's latest activity: a user who is
+    away loses nothing by it. Archived episodes are readable and can be restored, which counts as a use.
     """
 
     name = "episodic.retain_episodes"
@@ -78,31 +79,40 @@ class RetainEpisodes:
                 if (owner is not None and owner != last) or found.count <= settings.newest_kept:
                     continue
                 state = await self._look_at(last, found.count)
-                if state.faded or state.weakest:
+                if state is not None:
                     cursor = json.dumps([last.tenant_id, last.user_id])
                     yield Step(state, cursor, last, memory_count=found.count)
             if len(page) < settings.owners_page:
                 return
 
-    async def _look_at(self, owner: Owner, count: int) -> ActiveEpisodes:
+    async def _look_at(self, owner: Owner, count: int) -> ActiveEpisodes | None:
+        """None where nothing is to be archived."""
         settings, after = self._settings, None
         while (after := await self._store.time_fading(owner, after=after, limit=settings.timed_page)) is not None:
             pass
         now, kept = self._clock.now(), settings.newest_kept
+        # By the clock first, which is an index look-up: most users have none, and their activity is not read.
         faded = await self._store.faded(owner, newest_kept=kept, now=now, limit=settings.step_max)
         over = min(count - settings.active_max, settings.step_max)
-        if over <= 0:
-            return ActiveEpisodes(count, faded)
-        weakest = await self._store.weakest(
-            owner, newest_kept=kept, scale_days=settings.scale_days, now=now, limit=over
-        )
-        return ActiveEpisodes(count, faded, weakest)
+        if not faded and over <= 0:
+            return None
+        active_time = await self._store.active_time(owner)
+        if active_time is None:
+            return None
+        state = ActiveEpisodes(count, active_time, faded)
+        if over > 0:
+            weakest = await self._store.weakest(
+                owner, newest_kept=kept, scale_days=settings.scale_days, now=min(now, active_time), limit=over
+            )
+            state = replace(state, weakest=weakest)
+        return state if self.plan(state, now) else None
 
     def plan(self, state: ActiveEpisodes, now: datetime) -> Sequence[Change]:
-        """See `Job.plan`."""
+        """See `Job.plan`. Time counts up to the user's latest activity."""
+        time = min(now, state.active_time)
         scale_days, least = self._settings.scale_days, self._settings.strength_min
         over = max(0, state.count - self._settings.active_max)
-        strengths = {each: strength_of(each, now, scale_days=scale_days) for each in (*state.weakest, *state.faded)}
+        strengths = {each: strength_of(each, time, scale_days=scale_days) for each in (*state.weakest, *state.faded)}
         weakest = set(state.weakest[:over])
         # Times are stored up to a day too early.
         chosen = [each for each, strength in strengths.items() if each in weakest or strength < least]

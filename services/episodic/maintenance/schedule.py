@@ -105,8 +105,10 @@ class IndexUpkeep:
             await asyncio.sleep(self._retain_seconds)
 
     async def _run(self, job: Job[Any]) -> RunReport:
-        """Runs a job, waiting until no other replica does."""
-        # Nothing signals the end of another replica's run.
-        while not (report := await self._runner.run(job)).is_claimed:  # noqa: ASYNC110
+        """Runs a job, waiting until no other replica does, and until somebody resumes it where it is stopped."""
+        # Nothing signals either.
+        while True:
+            report = await self._runner.run(job)
+            if report.is_claimed and not report.is_stopped:
+                return report
             await asyncio.sleep(self._settings.retry_seconds_max)
-        return report

@@ -31,6 +31,11 @@ _NOT_NEWEST: Final = f"""
 FADED: Final = f"{_NOT_NEWEST} AND e.fade_time <= $4 ORDER BY e.fade_time, e.time, e.episode_id LIMIT $5"
 """Named for the test that reads its plan."""
 
+# Read of owners alone who have episodes whose time has come, once a run.
+_ACTIVE_TIME: Final = f"""
+    SELECT max({_USED}) FROM episodic.episodes AS e WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status IN (1, 2)
+"""  # noqa: S608 - built from constants of this module
+
 _WEAKEST: Final = f"""
     {_NOT_NEWEST}
     ORDER BY coalesce(e.importance, 0.5)
@@ -127,6 +132,12 @@ class PostgresRetentionStore(PostgresRemovalStore):
             if not holds:
                 await connection.execute(_SET_RULE, owner.tenant_id, owner.user_id, rule)
         return None
+
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """See `RetentionStore.active_time`."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            time: datetime | None = await connection.fetchval(_ACTIVE_TIME, owner.tenant_id, owner.user_id)
+        return time
 
     async def faded(self, owner: Owner, *, newest_kept: int, now: datetime, limit: int) -> list[FadingEpisode]:
         """See `RetentionStore.faded`."""

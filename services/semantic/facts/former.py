@@ -47,8 +47,10 @@ class FormerFacts:
                 facts = tuple(by_id[fact.fact_id] for fact in listed)
                 return FactPage(facts, after if more else None, tuple(map(position_of, listed)))
 
-    async def believed(self, owner: Owner, wanted: FactSearch, known_at: datetime) -> list[ScoredFact]:
-        """The nearest facts that were believed enough at a time, with their confidence and validity of then.
+    async def believed(
+        self, owner: Owner, wanted: FactSearch, known_at: datetime, *, faded_at: datetime
+    ) -> list[ScoredFact]:
+        """The nearest facts that were believed enough at a time, with their validity of then, faded up to another time.
 
         They are found by what they say today: their former texts have no vectors.
         """
@@ -57,13 +59,15 @@ class FormerFacts:
         states = await self._states(owner, [hit.fact.fact_id for hit in hits], known_at)
         former = [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
         facts = await self._ends.of(owner, [hit.fact for hit in former], known_at=known_at)
-        return self._admitted(former, facts, wanted, known_at)
+        return self._admitted(former, facts, wanted, faded_at)
 
-    async def held(self, owner: Owner, wanted: FactSearch, held_at: datetime) -> list[ScoredFact]:
-        """The nearest facts with the decay of a time: those that are active, and retired ones that held then."""
+    async def held(
+        self, owner: Owner, wanted: FactSearch, held_at: datetime, *, faded_at: datetime
+    ) -> list[ScoredFact]:
+        """The nearest facts with the decay of `faded_at`: those that are active, and retired ones that held then."""
         hits = [hit for hit in await self._store.search(owner, self._widened(wanted)) if _may_hold(hit.fact, held_at)]
         facts = await self._ends.of(owner, [hit.fact for hit in hits])
-        return self._admitted(hits, facts, wanted, held_at)
+        return self._admitted(hits, facts, wanted, faded_at)
 
     def _widened(self, wanted: FactSearch) -> FactSearch:
         """The search with room for facts that turn out not to have been believed then."""

@@ -146,15 +146,23 @@ class FactService:
             NotFound: The owner has no such fact, its reader does not see it, or too little confidence in it is left.
         """
         [fact] = await self._ends.of(owner, [await self._store.get(owner, fact_id)])
-        is_shown = include_low_confidence or self._is_believed(fact)
+        is_shown = include_low_confidence or await self._believed(owner, [fact])
         if not is_shown or not is_seen(fact.scope, reader):
             raise NotFound("fact", fact_id)
         return fact
 
-    def _is_believed(self, fact: Fact) -> bool:
-        """Whether decay has left a fact the confidence that an explicit search asks for."""
-        now = confidence_at(fact, self._clock.now(), self._settings.evidence)
-        return now >= self._settings.use.explicit_confidence_min
+    async def _believed(self, owner: Owner, facts: Sequence[Fact]) -> Sequence[Fact]:
+        """The facts to which decay has left the confidence that an explicit search asks for."""
+        least, evidence, now = self._settings.use.explicit_confidence_min, self._settings.evidence, self._clock.now()
+        if all(confidence_at(fact, now, evidence) >= least for fact in facts):
+            return facts
+        time = await self._counted(owner, now)
+        return [fact for fact in facts if confidence_at(fact, time, evidence) >= least]
+
+    async def _counted(self, owner: Owner, time: datetime) -> datetime:
+        """Up to when facts have faded: the user's latest activity at most. Nothing fades for a user who is away."""
+        active_time = await self._store.active_time(owner)
+        return time if active_time is None else min(time, active_time)
 
     async def list_facts(self, command: ListFacts) -> FactPage:
         """A page of facts. One that is confirmed meanwhile moves to the front of the list.
@@ -170,7 +178,7 @@ class FactService:
             page, more = found[: command.page_size], len(found) > command.page_size
             after = position_of(page[-1]) if page else after
             shown = await self._ends.of(command.owner, page)
-            facts = tuple(fact for fact in shown if command.include_low_confidence or self._is_believed(fact))
+            facts = tuple(shown if command.include_low_confidence else await self._believed(command.owner, shown))
             if facts or not more:
                 return FactPage(facts, after if more else None)
 
@@ -232,11 +240,12 @@ class FactService:
             confidence=use.explicit_confidence_min if is_explicit else use.passive_confidence_above,
             includes_threshold=is_explicit,
         )
+        asked_time = command.known_at or command.held_at or self._clock.now()
+        now, evidence = await self._counted(command.owner, asked_time), self._settings.evidence
         if command.known_at is not None:
-            return await self._former.believed(command.owner, wanted, command.known_at)
+            return await self._former.believed(command.owner, wanted, command.known_at, faded_at=now)
         if command.held_at is not None:
-            return await self._former.held(command.owner, wanted, command.held_at)
-        now, evidence = self._clock.now(), self._settings.evidence
+            return await self._former.held(command.owner, wanted, command.held_at, faded_at=now)
         if wanted.confidence > 0.0:
             wanted = replace(wanted, fading_after=fades_after(wanted.confidence, now, evidence))
         hits = await self._store.search(command.owner, wanted)

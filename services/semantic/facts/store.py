@@ -197,6 +197,10 @@ class FactStore(Protocol):
         """Facts by their ids as far as there are any, without their versions."""
         ...
 
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """When the user last stated or supported a fact, whatever became of it; None without any. By an index."""
+        ...
+
     async def merge_groups(
         self,
         owner: Owner,

@@ -55,6 +55,10 @@ class FactUpkeepStore(Protocol):
         """Users with active facts, of all tenants, in the order of tenant and user, behind the one named."""
         ...
 
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """When the user last stated or supported a fact, whatever became of it; None without any. By an index."""
+        ...
+
     async def faded(self, owner: Owner, *, now: datetime, limit: int) -> Sequence[RetainedFact]:
         """Active facts whose time of fading has come, the longest ago first; ties by id."""
         ...

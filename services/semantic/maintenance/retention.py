@@ -27,6 +27,7 @@ class ActiveFacts:
     """A user's active facts: how many, those whose time has come, and the least important ones."""
 
     count: int
+    active_time: datetime  # when the user last stated one: time does not pass for a user who is away
     faded: Sequence[RetainedFact]
     least: Sequence[RetainedFact]  # empty where the user has no more than the cap
 
@@ -34,7 +35,8 @@ class ActiveFacts:
 class RetainFacts:
     """Takes facts out of searches: those nobody confirmed for long, and the least important of too many.
 
-    When a fact fades is stored with it, whenever evidence comes; nothing is written as time passes. Both are undone
+    When a fact fades is stored with it, whenever evidence comes; nothing is written as time passes. Time counts up to
+    the user's latest activity: a user who is away loses nothing by it. Both are undone
     from the log: what is reinstated fades no more until it is confirmed.
     """
 
@@ -56,17 +58,17 @@ class RetainFacts:
                 over = min(max(0, found.count - settings.facts_max), settings.step_max)
                 least = await self._store.least_important(found.owner, limit=over) if over else ()
                 faded = await self._store.faded(found.owner, now=self._clock.now(), limit=settings.step_max)
-                if least or faded:
-                    yield Step(
-                        ActiveFacts(found.count, faded, least),
-                        cursor_of(found.owner),
-                        found.owner,
-                        memory_count=found.count,
-                    )
+                if not (least or faded):
+                    continue
+                if (active_time := await self._store.active_time(found.owner)) is None:
+                    continue
+                state = ActiveFacts(found.count, active_time, faded, least)
+                yield Step(state, cursor_of(found.owner), found.owner, memory_count=found.count)
 
     def plan(self, state: ActiveFacts, now: datetime) -> Sequence[Change]:
-        """See `Job.plan`."""
-        faded = [fact for fact in state.faded if fact.fade_time is not None and fact.fade_time <= now]
+        """See `Job.plan`. Time counts up to the user's latest activity."""
+        time = min(now, state.active_time)
+        faded = [fact for fact in state.faded if fact.fade_time is not None and fact.fade_time <= time]
         over = state.count - len(faded) - self._settings.facts_max
         gone = {fact.fact_id for fact in faded}
         least = [fact for fact in state.least if fact.fact_id not in gone][: max(0, over)]

@@ -22,7 +22,7 @@ from services.common.postgres.types import Pool
 from services.episodic.config import RetentionSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.retention import ActiveEpisodes, RetainEpisodes, strength_of
-from services.episodic.model import EpisodeStatus, NewEpisode
+from services.episodic.model import EpisodeStatus, NewEpisode, Owner, TenantId, UserId
 from services.episodic.retention_store import FadingEpisode, FadingRule
 from services.episodic.store import AccessCount, EpisodeFilter, EpisodeIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
@@ -37,6 +37,7 @@ from tests.support.maintenance import MAINTENANCE, runner
 from tests.support.postgres import fresh_postgres
 
 EMBEDDER = HashingEmbedder(64)
+NOBODY = Owner(TenantId("acme"), UserId("nobody"))
 
 
 @dataclass
@@ -70,6 +71,10 @@ class World:
         used = AccessCount(owner=OWNER, episode_id=episode_id(number), count=1, last_time=time)
         await self.store.add_accesses([used])
 
+    async def advance(self, *, used: int, days: float, hours: float = 0) -> None:
+        """Time goes by until the user uses an episode."""
+        await self.use(used, self.clock.advance(days=days, hours=hours))
+
     async def execute(self, statement: str) -> None:
         async with tenant_transaction(self.pool, OWNER.tenant_id) as connection:
             await connection.execute(statement)
@@ -102,11 +107,35 @@ def settings(**changes: float) -> RetentionSettings:
 
 async def test_spec_2_8_what_has_faded_is_archived_but_for_the_newest(world: World) -> None:
     await world.remember(*(new_episode(n, importance=0.2 if n % 2 else 0.9) for n in range(1, 9)))
-    world.clock.advance(days=400)
+    await world.advance(days=400, used=8)
     report = await world.run(settings())
     assert (report.applied, await world.with_status(EpisodeStatus.ARCHIVED)) == (3, [1, 3, 5])
     assert len(await scanned(world.index, limit=100)) == 5
     assert (await world.run(settings())).applied == 0
+
+
+async def test_spec_2_8_time_counts_up_to_the_latest_activity_of_the_user(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(1, 6)))
+    await world.remember(*(new_episode(n, owner=SAME_NAME_ELSEWHERE, importance=0.2) for n in range(6, 11)))
+    assert await world.store.active_time(NOBODY) is None
+    written, used = world.clock.now(), world.clock.advance(days=360)
+    assert await world.store.active_time(OWNER) == written
+    await world.use(5, used)
+    assert await world.store.active_time(OWNER) == used
+    assert await world.store.active_time(SAME_NAME_ELSEWHERE) == written
+    world.clock.advance(days=4_000)
+    assert [step async for step in world.job(settings()).steps(after="", owner=None)] == []
+    assert (await world.run(settings())).applied == 0
+    await world.remember(new_episode(11, importance=0.2))
+    assert (await world.run(settings())).applied == 4
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [1, 2, 3, 4]
+
+
+async def test_spec_2_8_the_cap_holds_for_a_user_who_is_away(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.2) for n in range(1, 6)))
+    world.clock.advance(days=4_000)
+    assert (await world.run(settings(active_max=4))).applied == 1
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [1]
 
 
 async def test_spec_2_8_use_and_restoration_begin_the_fading_anew(world: World) -> None:
@@ -152,7 +181,7 @@ async def test_spec_2_8_beyond_the_cap_the_least_important_and_oldest_go_first(w
 
 async def test_spec_2_8_a_run_archives_no_more_than_its_share_and_says_so(world: World) -> None:
     await world.remember(*(new_episode(n, importance=0.2) for n in range(40)))
-    world.clock.advance(days=4_000)
+    await world.advance(days=4_000, used=39)
     capped = settings(share_max=0.05)
     looked = await world.run(capped, dry_run=True)
     assert (looked.retired, looked.over_cap, await world.with_status(EpisodeStatus.ARCHIVED)) == (2, 36, [])
@@ -163,7 +192,7 @@ async def test_spec_2_8_a_run_archives_no_more_than_its_share_and_says_so(world:
 
 async def test_spec_2_8_what_was_used_after_the_plan_stays(world: World) -> None:
     await world.remember(*(new_episode(n, importance=0.2) for n in range(5)))
-    world.clock.advance(days=400)
+    await world.advance(days=400, used=4)
     job = world.job(settings())
     (step,) = [step async for step in job.steps(after="", owner=OWNER)]
     changes = job.plan(step.state, world.clock.now())
@@ -178,6 +207,7 @@ async def test_spec_2_8_what_was_used_after_the_plan_stays(world: World) -> None
 async def test_spec_2_8_nothing_fades_where_the_threshold_is_zero(world: World) -> None:
     state = ActiveEpisodes(
         3,
+        world.clock.now(),
         [FadingEpisode(episode_id=episode_id(1), importance=0.0, used_time=world.clock.now() - timedelta(days=9_999))],
     )
     assert world.job(settings(strength_min=0.0)).plan(state, world.clock.now()) == []
@@ -208,16 +238,16 @@ async def test_spec_2_8_a_use_puts_the_time_off_in_the_write_that_counts_it(worl
 async def test_spec_2_8_a_time_that_is_early_by_some_hours_archives_nothing_yet(world: World) -> None:
     await world.remember(*(new_episode(n, importance=0.3) for n in range(1, 5)))
     await world.use(1, world.clock.advance(hours=20))
-    world.clock.advance(days=729, hours=5)
+    await world.advance(days=729, hours=5, used=4)
     assert (await world.run(settings())).applied == 1
     assert await world.with_status(EpisodeStatus.ARCHIVED) == [2]
-    world.clock.advance(days=1)
+    await world.advance(days=1, used=4)
     assert (await world.run(settings())).applied == 1
 
 
 async def test_spec_2_8_the_job_reads_those_alone_whose_time_has_come(world: World) -> None:
     await world.remember(*(new_episode(n, importance=0.2 if n < 4 else 0.9) for n in range(1, 9)))
-    world.clock.advance(days=400)
+    await world.advance(days=400, used=8)
     (step,) = [step async for step in world.job(settings()).steps(after="", owner=OWNER)]
     assert [each.episode_id for each in step.state.faded] == [episode_id(n) for n in (1, 2, 3)]
     assert not step.state.weakest
@@ -242,7 +272,7 @@ async def test_spec_2_8_episodes_from_before_times_were_stored_get_theirs_in_bou
     assert set((await world.fade_times()).values()) == {world.clock.now() + timedelta(days=365)}
     # One that a replica of the version before made active is found by the next run.
     await world.execute("UPDATE episodic.episodes SET fade_time = NULL WHERE position = 1")
-    world.clock.advance(days=400)
+    await world.advance(days=400, used=7)
     assert (await world.run(settings())).applied == 5
 
 

@@ -28,14 +28,16 @@ from services.episodic.maintenance.second_index import FillSecondIndex
 from services.episodic.maintenance.token_backfill import TokenBackfill
 from services.episodic.model import EpisodeId, EpisodeStatus, NewEpisode, Owner, TenantId, UserId
 from services.episodic.second_index import PairedEpisodeIndex
-from services.episodic.store import EpisodeFilter, EpisodeIndex, IndexedPiece
+from services.episodic.store import AccessCount, EpisodeFilter, EpisodeIndex, IndexedPiece
 from services.episodic.stores.postgres import PostgresEpisodeStore
 from tests.contract.activity_samples import ADA, BEN, GLOBAL, at, ran, record, touched
 from tests.contract.episode_index import scanned
-from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, new_episode
+from tests.contract.episode_samples import OWNER, SAME_NAME_ELSEWHERE, episode_id, new_episode
 from tests.integration.maintenance.places import FIRST, SECOND, JobCase, Place, Seen
 
 OWNERS: Final = (OWNER, SAME_NAME_ELSEWHERE)
+NEWEST: Final = {OWNER: 8, SAME_NAME_ELSEWHERE: 108}
+"""The numbers of the users' newest episodes."""
 NOBODY: Final = Owner(TenantId("gone"), UserId("gone"))
 QUICK: Final = IndexerSettings(
     reconciled_owners=1, reset_batch_max=3, scanned_pieces=4, scan_pause_seconds=0.0, scan_pause_factor=0.0, batch_max=4
@@ -72,7 +74,13 @@ class EpisodeCase:
             await self.store(place).insert(episode.owner.tenant_id, [episode], now=place.clock.now())
         await self.settle(place)
         await self.disturb(place)
-        place.clock.advance(days=self.days)
+        await self.live(place)
+
+    async def live(self, place: Place) -> None:
+        """Time goes by until the users use their newest episodes."""
+        time = place.clock.advance(days=self.days)
+        used = [AccessCount(owner=o, episode_id=episode_id(n), count=1, last_time=time) for o, n in NEWEST.items()]
+        await self.store(place).add_accesses(used)
 
     async def disturb(self, place: Place) -> None:
         """What gives the job its work."""

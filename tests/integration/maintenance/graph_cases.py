@@ -64,6 +64,7 @@ class FactCase:
             statements = [said(draft, day=day) for day, draft in enumerate(self.drafts())]
             lasting = replace(likes("nuts"), text="Ann is allergic to nuts", importance=0.95)
             await enter(_facts(place), owner, [*statements, said(lasting)])
+            await enter(_facts(place), owner, [said(lasting, day=self.days)])  # time goes by until then
         place.clock.set(DAY_ONE + timedelta(days=self.days))
 
     def job(self, place: Place) -> Job[Any]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import ipaddress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from structlog.testing import capture_logs
 
 from mneme.session.v1 import session_pb2  # noqa: F401 - registers the descriptor that the test looks up
+from services.cli.health import Answer, ask, is_met
 from services.common.auth import (
     DEVELOPMENT_PRINCIPAL,
     ApiKeyRing,
@@ -25,7 +27,7 @@ from services.common.auth import (
     create_api_key,
 )
 from services.common.clock import SystemClock
-from services.common.errors import StoreUnavailable
+from services.common.errors import FailedPrecondition, StoreUnavailable
 from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.channel import CallMetadata, open_channel
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
@@ -268,6 +270,36 @@ def certificate(folder: Path) -> TlsFiles:
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return files
+
+
+async def test_spec_6_9_a_condition_has_a_name_of_its_own_and_the_server_stays_healthy(
+    servicer: EchoServicer, authenticator: Authenticator
+) -> None:
+    is_stopped = False
+
+    async def check() -> None:
+        if is_stopped:
+            raise FailedPrecondition("a job is stopped")
+
+    bindings = [replace(binding(servicer), conditions={"maintenance": check})]
+    chain = interceptors(InterceptorSettings(), authenticator, {}, SequentialIds())
+    watched = ReadinessSettings(interval_seconds=0.001)
+    server = GrpcServer(ServerSettings(grace_seconds=0.0, readiness=watched), bindings, chain)
+    address = await server.start()
+
+    async def until_reported(*, is_running: bool) -> None:
+        async with asyncio.timeout(10):
+            while await is_met(address, "maintenance") is not is_running:
+                assert await ask(address) is Answer.SERVING
+
+    await until_reported(is_running=True)
+    is_stopped = True
+    await until_reported(is_running=False)
+    assert await ask(address) is Answer.SERVING
+    is_stopped = False
+    await until_reported(is_running=True)
+    assert await is_met(address, "no such condition") is None
+    await server.stop()
 
 
 async def test_spec_8_2_readiness_follows_the_stores_of_a_service(

@@ -224,12 +224,17 @@ async def test_spec_3_4_the_use_looks_at_the_confidence_with_its_decay(running: 
 
     async def found(use: pb.FactUse, **fields: int) -> dict[str, pb.FactAdmission]:
         response = await running.facts.SearchFacts(searched("Ann likes tea.", use=use, **fields), metadata=READER)
-        return {hit.fact.text: hit.admission for hit in response.hits}
+        return {hit.fact.text: hit.admission for hit in response.hits if "tea" in hit.fact.text}
+
+    async def live(days: float) -> None:
+        running.clock.advance(days=days)
+        here = stated(f"h{running.clock.now()}", "Ann is here.", confidence=0.31, importance=0.9)
+        await running.facts.CreateFact(here, metadata=ANN)
 
     both = {"Ann likes tea.": pb.FACT_ADMISSION_CONFIDENT, "Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
-    running.clock.advance(days=33)
+    await live(days=33)
     assert await found(pb.FACT_USE_PASSIVE_CONTEXT) == both
-    running.clock.advance(days=1)
+    await live(days=1)
     assert await found(pb.FACT_USE_PASSIVE_CONTEXT) == {"Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
     assert await found(pb.FACT_USE_PASSIVE_CONTEXT, limit=1) == {"Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
     assert await found(pb.FACT_USE_EXPLICIT_SEARCH) == {**both, "Ann likes tea.": pb.FACT_ADMISSION_EXPLICIT}
@@ -237,10 +242,26 @@ async def test_spec_3_4_the_use_looks_at_the_confidence_with_its_decay(running: 
     confidences = {hit.fact.text: hit.current_confidence for hit in response.hits}
     assert confidences["Ann likes tea."] == pytest.approx(0.7 * math.exp(-0.34), abs=1e-6)
     assert confidences["Ann likes tea at noon."] == 0.7
-    running.clock.advance(days=51)
+    await live(days=51)
     assert await found(pb.FACT_USE_EXPLICIT_SEARCH) == {"Ann likes tea at noon.": pb.FACT_ADMISSION_CONFIDENT}
     await running.facts.CreateFact(stated("r3", "Ann likes coffee.", confidence=0.7, importance=0.3), metadata=ANN)
-    assert "Ann likes coffee." in await found(pb.FACT_USE_PASSIVE_CONTEXT)
+    response = await running.facts.SearchFacts(
+        searched("Ann likes coffee.", use=pb.FACT_USE_PASSIVE_CONTEXT), metadata=READER
+    )
+    assert "Ann likes coffee." in {hit.fact.text for hit in response.hits}
+
+
+async def test_spec_3_4_facts_of_a_user_who_is_away_do_not_fade(running: Running) -> None:
+    stated_fact = stated("r1", "Ann likes tea.", confidence=0.7, importance=0.3)
+    stored = await running.facts.CreateFact(stated_fact, metadata=ANN)
+    running.clock.advance(days=4_000)
+    for use in (pb.FACT_USE_PASSIVE_CONTEXT, pb.FACT_USE_EXPLICIT_SEARCH):
+        response = await running.facts.SearchFacts(searched("Ann likes tea.", use=use), metadata=READER)
+        assert [hit.current_confidence for hit in response.hits] == [pytest.approx(0.7)]
+    await running.facts.GetFact(pb.GetFactRequest(user_id="ann", fact_id=stored.fact.fact_id), metadata=READER)
+    await running.facts.CreateFact(stated("r2", "Ann likes coffee.", confidence=0.7, importance=0.3), metadata=ANN)
+    response = await running.facts.SearchFacts(searched("Ann likes tea."), metadata=READER)
+    assert [hit.fact.text for hit in response.hits] == ["Ann likes coffee."]
 
 
 async def test_a_vector_searches_like_its_text(running: Running) -> None:

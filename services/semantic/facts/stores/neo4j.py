@@ -170,6 +170,11 @@ class Neo4jFactStore:
         found = await self._graph.read(cypher.USERS, {"tenant_id": tenant_id, "after": after, "limit": limit})
         return [UserId(row["user_id"]) for row in found]
 
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """One query, by an index."""
+        rows = await self._graph.read(cypher.ACTIVE_TIME, _key(owner))
+        return known_moment_of(rows[0]["active_time"]) if rows else None
+
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter, order and read in one query."""
         least = search.confidence if search.includes_threshold else math.nextafter(search.confidence, math.inf)

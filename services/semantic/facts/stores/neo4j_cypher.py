@@ -290,6 +290,14 @@ WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC, f.
 RETURN {_FACT}
 """
 
+ACTIVE_TIME: Final[LiteralString] = f"""
+MATCH (f:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id}})
+USING INDEX f:MnemeFact(tenant_id, user_id, last_confirmed_time)
+WHERE f.last_confirmed_time IS NOT NULL
+WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.last_confirmed_time DESC LIMIT 1
+RETURN {microseconds("f.last_confirmed_time")} AS active_time
+"""
+
 # Status: tentative or stable. The score is (1 + cosine) / 2.
 SEARCH: Final[LiteralString] = f"""
 CYPHER 25
@@ -316,6 +324,7 @@ RETURN user_id
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     USERS,
+    ACTIVE_TIME,
     LOCK_OWNER,
     EXTRACTED,
     ADD_EXTRACTED,

@@ -13,7 +13,7 @@ from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
 from services.common.owners import Owner, TenantId, UserId
 from services.semantic.facts.model import FactId, FactStatus
-from services.semantic.facts.stores.neo4j_cypher import LOCK_OWNER
+from services.semantic.facts.stores.neo4j_cypher import ACTIVE_TIME, LOCK_OWNER
 from services.semantic.facts.upkeep_store import MergeableFact, OwnerFacts, RetainedFact
 from services.semantic.stores.neo4j import known_moment_of, microseconds, moment_of
 from services.semantic.stores.neo4j_sealing import FACTS
@@ -103,6 +103,11 @@ class Neo4jFactUpkeep:
             if found or len(rows) < limit:
                 return found
             last = {"tenant_id": rows[-1]["tenant_id"], "user_id": rows[-1]["user_id"]}
+
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """See `FactUpkeepStore.active_time`."""
+        rows = await self._read(ACTIVE_TIME, owner)
+        return known_moment_of(rows[0]["active_time"]) if rows else None
 
     async def faded(self, owner: Owner, *, now: datetime, limit: int) -> Sequence[RetainedFact]:
         """See `FactUpkeepStore.faded`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -175,6 +176,12 @@ class PostgresFactStore(StoreWithCachedVectors):
         """One statement, by the key of the table."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             return [UserId(row[0]) for row in await connection.fetch(_USERS, tenant_id, after, limit)]
+
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """One statement, by an index."""
+        [row] = await fetch_as_tenant(self._pool, sql.ACTIVE_TIME_AS_TENANT, owner.tenant_id, owner.user_id)
+        time: datetime | None = row["active_time"]
+        return time
 
     async def search(self, owner: Owner, search: FactSearch) -> list[ScoredFact]:
         """Filter and order in one statement; where the user's vectors are cached, in memory: of active facts alone."""

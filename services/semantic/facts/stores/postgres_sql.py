@@ -179,6 +179,11 @@ WHERE tenant_id = $1 AND user_id = $2 AND last_confirmed_time <= $10 AND (last_c
 {_LISTED}
 """  # noqa: S608 - no input in it
 
+ACTIVE_TIME: Final = """
+SELECT max(last_confirmed_time) AS active_time FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2
+"""
+ACTIVE_TIME_AS_TENANT: Final = as_tenant(ACTIVE_TIME)
+
 # Vectors have length 1, so that the inner product is the cosine. Only the winners' columns are fetched.
 SEARCH: Final = f"""
 SELECT {_PLAIN_COLUMNS}, -(embedding <#> $4) AS similarity FROM semantic.facts

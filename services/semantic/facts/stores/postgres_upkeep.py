@@ -16,6 +16,7 @@ from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Pool, Record
 from services.semantic.facts.model import FactId, FactStatus
 from services.semantic.facts.stores.postgres import SUBJECT
+from services.semantic.facts.stores.postgres_sql import ACTIVE_TIME
 from services.semantic.facts.upkeep_store import MergeableFact, OwnerFacts, RetainedFact
 from services.semantic.stores.postgres import LOCK_USER
 from services.semantic.stores.postgres_sealing import FACTS
@@ -75,6 +76,12 @@ class PostgresFactUpkeep:
                 await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
                 rows = await connection.fetch(_COUNTS, *last, limit)
         return [OwnerFacts(Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])), row["count"]) for row in rows]
+
+    async def active_time(self, owner: Owner) -> datetime | None:
+        """See `FactUpkeepStore.active_time`."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            time: datetime | None = await connection.fetchval(ACTIVE_TIME, owner.tenant_id, owner.user_id)
+        return time
 
     async def faded(self, owner: Owner, *, now: datetime, limit: int) -> Sequence[RetainedFact]:
         """See `FactUpkeepStore.faded`."""
