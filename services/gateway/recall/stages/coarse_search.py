@@ -219,6 +219,10 @@ class CoarseSearch:
             limit=self._derived_limit(query, Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
         )
+        if query.known_at is not None:
+            request.known_at_time.FromDatetime(query.known_at)
+        if query.is_past:
+            request.as_of_time.FromDatetime(query.as_of)
         reader = query.readers.principal(principal, MemoryKind.NOTE)
         response = await self._upstream.notes.search(reader, request, timeout_seconds=timeout_seconds)
         lacks = _NOTES_OF_FORMER_MODEL if response.degraded else ""
