@@ -167,6 +167,8 @@ class CoarseSearch:
             with_statistics=needs_statistics(query.scoring.profile),
             query_tokens=tokens,
         )
+        if query.former_time is not None:
+            request.archived_after_time.FromDatetime(query.former_time)
         reader = query.readers.principal(principal, MemoryKind.EPISODE)
         response = await self._upstream.episodic.search_candidates(reader, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response, tokens.token_ids if tokens is not None else b"")
