@@ -95,6 +95,7 @@ TREATMENTS: Final = {
     "agentic.caption_vectors": Treatment.EMPTY,
     "agentic.link_ends": Treatment.COPIED,
     "agentic.note_pairs": Treatment.KEPT,
+    "agentic.note_versions": Treatment.KEPT,
     "agentic.processed_interactions": Treatment.COPIED,
     "agentic.owner_revisions": Treatment.KEPT,
     "agentic.idempotency_records": Treatment.KEPT,

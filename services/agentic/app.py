@@ -137,7 +137,13 @@ async def open_agentic(
     """
     chosen = settings or AgenticSettings()
     keys = data_keys(resources.key_ring, SCHEMA)
-    store = PostgresNoteStore(pool, cache=resources.cache, cached_min=chosen.cached_notes_min, keys=keys)
+    store = PostgresNoteStore(
+        pool,
+        cache=resources.cache,
+        cached_min=chosen.cached_notes_min,
+        keys=keys,
+        versions_max=chosen.versions_max,
+    )
     maintenance = PostgresMaintenanceStore(pool)
     leader = Leader(election or AdvisoryLockElection(pool, "agentic"), maintenance.next_term)
     async with contextlib.aclosing(store), contextlib.AsyncExitStack() as stack:
@@ -158,7 +164,9 @@ async def open_agentic_graph(
     """The tier on Neo4j, whose indexes are up to date; closing it writes the last access statistics."""
     chosen = settings or AgenticSettings()
     keys = graph_data_keys(resources.key_ring, DATA_KEYS)
-    store = Neo4jNoteStore(graph, search_candidates=chosen.graph_search_candidates, keys=keys)
+    store = Neo4jNoteStore(
+        graph, search_candidates=chosen.graph_search_candidates, keys=keys, versions_max=chosen.versions_max
+    )
     # Imported here: without Neo4j its driver is not loaded.
     from services.agentic.stores.neo4j_content import SEALED_KINDS
     from services.agentic.stores.neo4j_copy import KINDS

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
+
+from google.protobuf.message import Message
 
 from mneme.agentic.internal.v1 import notes_pb2 as internal_pb
 from mneme.agentic.v1 import notes_pb2 as pb
@@ -140,6 +142,7 @@ def update_note_command(request: pb.UpdateNoteRequest, caller: Principal, *, lim
             time=time if "time" in names else None,
         ),
         etag=request.etag,
+        is_correction=request.correction,
     )
 
 
@@ -208,7 +211,7 @@ def list_notes_command(
     if request.HasField("status"):
         v.enum("status", request.status, NoteStatus)
     v.text("tag", request.tag, chars_max=limits.tag_chars_max, required=False)
-    start_time, end_time = _check_time(v, request, "start_time"), _check_time(v, request, "end_time")
+    start_time, end_time = check_time(v, request, "start_time"), check_time(v, request, "end_time")
     page_size = v.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
     v.raise_if_any()
     cursor = tokens.decode(request.page_token, tenant_id=caller.tenant_id, query=list_query(request))
@@ -260,6 +263,7 @@ def search_notes_command(
     has_vector = request.HasField("query_vector")
     v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
     check_search_bounds(v, request, limits)
+    known_at, held_at = check_time(v, request, "known_at_time"), check_time(v, request, "as_of_time")
     vector = None
     reader: Reader = GLOBAL_SCOPE
     try:
@@ -276,6 +280,8 @@ def search_notes_command(
         reader=reader,
         limit=request.limit or limits.search_limit_default,
         hops=request.hops if request.HasField("hops") else limits.hops_default,
+        known_at=known_at,
+        held_at=held_at,
     )
 
 
@@ -320,14 +326,11 @@ def _check_fields(
         violations.text(f"tags[{i}]", tag, chars_max=limits.tag_chars_max)
     _check_attachments(violations, request.attachments, limits)
     _check_metadata(violations, request.metadata, limits)
-    return _check_time(violations, request, "time")
+    return check_time(violations, request, "time")
 
 
-def _check_time(
-    violations: Violations,
-    request: pb.CreateNoteRequest | pb.UpdateNoteRequest | pb.ListNotesRequest,
-    name: Literal["time", "start_time", "end_time"],
-) -> datetime | None:
+def check_time(violations: Violations, request: Message, name: str) -> datetime | None:
+    """Add what is wrong with a time of a request; returns it, None where it is not set."""
     if not request.HasField(name):
         return None
     try:

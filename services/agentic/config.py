@@ -7,7 +7,7 @@ from typing import Annotated
 
 from annotated_types import Ge, Lt
 
-from services.agentic.store import WalkSettings
+from services.agentic.store import VERSIONS_MAX, WalkSettings
 from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.maintenance.settings import MaintenanceSettings
 from services.common.model_change import ModelChangeSettings
@@ -269,6 +269,10 @@ class AgenticSettings:
     """First captions of a note's attachments that get a vector of their own, beside the note's; 0: none."""
     cached_notes_min: Count = 1_500
     """Notes of a user, where notes are in PostgreSQL, from which on their vectors are cached; it compares fewer."""
+    former_candidates: Count = 100
+    """Nearest notes, and nearest archived ones, of which a search as of a time looks at how they were then."""
+    versions_max: Count = VERSIONS_MAX
+    """Earlier states of a note that are stored, the latest ones: as of a time before them the oldest one is shown."""
     graph_search_candidates: Count = 1_000
     """Notes that a search takes from Neo4j's vector index: for readers who see fewer, searches are exact."""
     idempotency_retention_seconds: Seconds = RETENTION_SECONDS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mneme.agentic.internal.v1 import notes_pb2 as pb
-from services.agentic.commands import VectorForm, check_ids, check_search_bounds, owner_of
+from services.agentic.commands import VectorForm, check_ids, check_search_bounds, check_time, owner_of
 from services.agentic.config import NoteLimits
 from services.agentic.model import NoteId
 from services.agentic.service import SearchNotes
@@ -73,6 +73,7 @@ def search_notes_command(
     v = Violations()
     v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     check_search_bounds(v, request, limits)
+    known_at, held_at = check_time(v, request, "known_at_time"), check_time(v, request, "as_of_time")
     v.raise_if_any()
     return SearchNotes(
         owner=owner_of(request.user_id, caller),
@@ -81,6 +82,8 @@ def search_notes_command(
         reader=reader_from_proto(request.reader_scope, present=request.HasField("reader_scope")),
         limit=request.limit or limits.search_limit_default,
         hops=request.hops if request.HasField("hops") else limits.hops_default,
+        known_at=known_at,
+        held_at=held_at,
     )
 
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from services.agentic.model import NoteStatus
 from services.agentic.stores.postgres import SCHEMA
-from services.agentic.stores.postgres_sealing import NOTES, PROCESSED
+from services.agentic.stores.postgres_sealing import SEALED_TABLES
+from services.agentic.versions import version_from_row, version_row
 from services.common.copying.model import Record
 from services.common.copying.postgres_values import vector_bytes
 from services.common.embedding.vectors import Vector
@@ -21,12 +22,13 @@ from services.common.turns import Attachment, searchable_text
 _NOTES: Final = f"{SCHEMA}.notes"
 _VECTORS: Final = f"{SCHEMA}.note_vectors"
 _CAPTION_VECTORS: Final = f"{SCHEMA}.caption_vectors"
+_VERSIONS: Final = f"{SCHEMA}.note_versions"
 _CAPTION: Final = 2  # among the parts of an attachment in a record
 
 
 def agentic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> PostgresUserRecords:
     """Where the records are, without a graph."""
-    return PostgresUserRecords(pool, SCHEMA, keys=keys, sealed=[NOTES, PROCESSED])
+    return PostgresUserRecords(pool, SCHEMA, keys=keys, sealed=SEALED_TABLES)
 
 
 def agentic_records(
@@ -69,10 +71,28 @@ def agentic_records(
         shapes={
             f"{SCHEMA}.processed_interactions": Shape(is_memory=False),
             f"{SCHEMA}.note_pairs": Shape(is_memory=False),
+            _VERSIONS: Shape(check=_check_version),
         },
         restored=restored,
         settle=settle,
     )
+
+
+def _check_version(record: Record) -> None:
+    """What is stored is read by every search as of an earlier time.
+
+    Raises:
+        ValueError: No store would have it.
+    """
+    try:
+        is_same = version_row(version_from_row(record))["said"] == record["said"]
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError("not the text of a note") from error
+    said = record["said"]
+    texts = [said["content"], *said["keywords"], *said["tags"], *said["metadata"].values()] if said else []
+    texts += [part for parts in said["attachments"] for part in parts] if said else []
+    if not is_same or not all(isinstance(text, str) for text in texts):
+        raise ValueError("not the text of a note")
 
 
 def _embedded_text(record: Record) -> str:

@@ -14,6 +14,7 @@ from services.agentic.links import relink_notes
 from services.agentic.model import Note
 from services.agentic.service import keywords_of
 from services.agentic.store import NoteStore, NoteWriter, RemovedCounts
+from services.agentic.versions import Earlier
 from services.common.clock import Clock
 from services.common.errors import Conflict
 from services.common.maintenance.store import MaintenanceStore
@@ -86,7 +87,8 @@ class NoteRemoval:
             kept = {note.note_id for note in remaining}
             lost = [*made, *(note.note_id for note in notes if note.note_id not in kept)]
             removed = await delete_with_derived(writer, lost, now=now, keeps_merged=True)
-            await writer.update_notes(remaining)
+            await writer.update_notes(remaining, earlier=Earlier.ERASED)
+            await writer.erase_versions(interaction_ids)
             if reworded:
                 model = self._embedder.model_id
                 await relink_notes(writer, reworded, embedded, model=model, settings=self._settings)

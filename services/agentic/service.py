@@ -10,10 +10,12 @@ from services.agentic.access import AccessRecorder
 from services.agentic.config import AgenticSettings
 from services.agentic.dissolving import delete_with_derived, dissolve
 from services.agentic.embedded import EmbeddedNotes, embed_notes
+from services.agentic.former import FormerNotes
 from services.agentic.generation.words import keywords
 from services.agentic.links import add_linked_notes, relink_notes
 from services.agentic.model import Link, Note, NoteId, NoteKind, NoteStatus, ScoredNote, WrittenNote
 from services.agentic.store import NoteFilter, NotePosition, NoteSearch, NoteStore, NoteWriter, RemovedCounts
+from services.agentic.versions import Earlier
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
 from services.common.errors import Conflict, NotFound
@@ -65,6 +67,7 @@ class UpdateNote:
     note_id: NoteId
     changes: NoteChanges
     etag: str  # empty: whatever the note's is
+    is_correction: bool = False  # what it said before never held
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,8 @@ class SearchNotes:
     reader: Reader
     limit: int
     hops: int
+    known_at: datetime | None = None  # what was known then; None: now
+    held_at: datetime | None = None  # what held then; None: now
 
 
 class NoteService:
@@ -153,6 +158,7 @@ class NoteService:
         self._clock = clock
         self._ids = ids
         self._settings = settings
+        self._former = FormerNotes(store, candidates=settings.former_candidates)
         retention = settings.idempotency_retention_seconds
         self._written = Idempotency(WrittenNote, retention_seconds=retention)
         self._states = Idempotency(NoteStates, retention_seconds=retention)
@@ -225,7 +231,7 @@ class NoteService:
             is_text_changed = self._texts(note) != self._texts(current)
             if is_text_changed and (embedded is None or self._texts(note) != self._texts(expected)):
                 raise Conflict("the note was changed at the same time")
-            await writer.update_notes([note])
+            await writer.update_notes([note], earlier=Earlier.WRONG if command.is_correction else Earlier.KEPT)
             links: Sequence[Link] = ()
             if is_text_changed and embedded is not None:
                 model = self._embedder.model_id
@@ -287,22 +293,26 @@ class NoteService:
         return await self._store.write(command.owner, work)
 
     async def search(self, command: SearchNotes) -> list[ScoredNote]:
-        """Notes by similarity and over links; what is returned is counted behind the response."""
+        """Notes by similarity and over links, as of a time where one is given.
+
+        What is returned is counted behind the response.
+        """
         if command.vector is None:
             vector = await self._embedder.embed_query(command.query)
         else:
             vector = unit_vector(command.vector, field_path="query_vector")
-        hits = await self._store.search(
-            command.owner,
-            NoteSearch(
-                vector=vector,
-                model=self._embedder.model_id,
-                reader=command.reader,
-                limit=command.limit,
-                hops=command.hops,
-                walk=self._settings.walk,
-            ),
+        wanted = NoteSearch(
+            vector=vector,
+            model=self._embedder.model_id,
+            reader=command.reader,
+            limit=command.limit,
+            hops=command.hops,
+            walk=self._settings.walk,
         )
+        if command.known_at is None and command.held_at is None:
+            hits = await self._store.search(command.owner, wanted)
+        else:
+            hits = await self._former.search(command.owner, wanted, known_at=command.known_at, held_at=command.held_at)
         self._recorder.record(command.owner, [hit.note.note_id for hit in hits])
         return hits
 

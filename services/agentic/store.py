@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from services.agentic.model import (
     CaptionVector,
@@ -21,6 +21,7 @@ from services.agentic.model import (
     WrittenNote,
 )
 from services.agentic.upkeep_store import UpkeepReads, UpkeepWrites
+from services.agentic.versions import Earlier, NoteHistory
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.owners import InteractionId, Owner, TenantId, UserId
@@ -44,6 +45,10 @@ class WalkSettings:
     """Notes reached by one link from which the second one is walked, best score first."""
 
 
+VERSIONS_MAX: Final = 100
+"""Versions of a note that are stored unless a driver is told otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class NoteSearch:
     """What to search for.
@@ -60,6 +65,7 @@ class NoteSearch:
     limit: int  # hits, >= 1
     hops: int  # 0, 1 or 2
     walk: WalkSettings
+    is_archived: bool = False  # archived notes alone, by similarity: no link leads from or to one
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +198,15 @@ class NoteWriter(UpkeepWrites, Protocol):
         """Store new, active notes with one vector of length 1 each."""
         ...
 
-    async def update_notes(self, notes: Sequence[Note]) -> None:
-        """Set all fields of stored notes but scope, status, successor and access statistics."""
+    async def update_notes(self, notes: Sequence[Note], *, earlier: Earlier = Earlier.KEPT) -> None:
+        """Set all fields of stored notes but scope, status, successor and access statistics.
+
+        What notes said until their new update time is stored as a version, where it changes.
+        """
+        ...
+
+    async def erase_versions(self, interaction_ids: Sequence[InteractionId]) -> None:
+        """Erase what versions of notes say that come from one of the interactions or answer its question."""
         ...
 
     async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
@@ -212,7 +225,7 @@ class NoteWriter(UpkeepWrites, Protocol):
     ) -> Mapping[NoteId, Note]:
         """Archive or restore notes; those that have the status stay as they are.
 
-        A restored note has no successor any more.
+        A restored note has no successor any more. The status that ends is stored as a version.
 
         An archived note is in no search, walk, neighbourhood or list of links. Restoring it brings back its links to
         active notes.
@@ -223,9 +236,10 @@ class NoteWriter(UpkeepWrites, Protocol):
         ...
 
     async def delete_notes(self, note_ids: Sequence[NoteId]) -> RemovedCounts:
-        """Delete notes with their vectors and links, and erase the responses of requests about them.
+        """Delete notes with their vectors, links and versions, and erase the responses of requests about them.
 
-        Unknown ids are ignored. Interactions that the notes come from stay processed.
+        What versions of other notes say that were made from these is erased too. Unknown ids are ignored. Interactions
+        that the notes come from stay processed.
         """
         ...
 
@@ -264,7 +278,9 @@ class NoteWriter(UpkeepWrites, Protocol):
 
 
 class NoteStore(UpkeepReads, Protocol):
-    """Stores notes, their vectors and links. Every method must see the owner's rows alone.
+    """Stores notes, their versions, vectors and links. Every method must see the owner's rows alone.
+
+    Of a note as many versions are stored as the driver is told, the latest ones.
 
     What one store writes, others on the same engine must show at once, whatever they have cached.
     """
@@ -332,6 +348,10 @@ class NoteStore(UpkeepReads, Protocol):
 
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Hits, best first, ties by id. See `NoteSearch`."""
+        ...
+
+    async def histories(self, owner: Owner, note_ids: Sequence[NoteId]) -> Mapping[NoteId, NoteHistory]:
+        """Those of the notes that are there, of any status, with their versions."""
         ...
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:

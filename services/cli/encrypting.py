@@ -10,7 +10,7 @@ from typing import Final
 import asyncpg
 
 from services.agentic.stores.postgres import SCHEMA as AGENTIC
-from services.agentic.stores.postgres_sealing import NOTES, PROCESSED
+from services.agentic.stores.postgres_sealing import SEALED_TABLES as AGENTIC_TABLES
 from services.common.datadir import DataDir
 from services.common.encryption.existing import encrypt_existing
 from services.common.encryption.key_file import FileKeyManagement, KeyFileError
@@ -33,7 +33,7 @@ _TABLES: Final[dict[str, Sequence[SealedTable]]] = {
     GATEWAY: SEALED_TABLES,
     EPISODIC: [EPISODES, *ACTIVITY_TABLES],
     SEMANTIC: SEMANTIC_TABLES,
-    AGENTIC: [NOTES, PROCESSED],
+    AGENTIC: AGENTIC_TABLES,
 }
 """What is encrypted, by schema; each schema holds data keys."""
 

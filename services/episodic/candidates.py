@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -46,6 +47,7 @@ class CandidateQuery:
     include: Sequence[EpisodeId] = ()  # scored whether or not a retriever finds them
     with_statistics: bool = False  # also read how they were used
     tokens: TokenVectors | None = None  # of the query, for late interaction
+    archived_after: datetime | None = None  # also episodes that were archived later; None: only active ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,6 +174,9 @@ def candidate_query(request: internal_pb.SearchCandidatesRequest, *, tenant_id: 
             request.include_episode_ids, field_path="include_episode_ids", count_max=limits.include_max
         ),
         with_statistics=request.with_statistics,
+        archived_after=moment(request.archived_after_time, field_path="archived_after_time")
+        if request.HasField("archived_after_time")
+        else None,
         tokens=token_vectors(request.query_tokens, "query_tokens", rules) if request.HasField("query_tokens") else None,
     )
 

@@ -67,7 +67,7 @@ def episodic_records(clock: Clock, settle: Callable[[], Awaitable[None]] | None 
                 "cluster_owners",
             )
         ),
-        shapes={_EPISODES: Shape(_INDEXING, outward=_settled), _TASKS: Shape(_VECTOR)},
+        shapes={_EPISODES: Shape(_INDEXING, outward=_settled, added={"archive_time": None}), _TASKS: Shape(_VECTOR)},
         restored=restored,
         settle=settle,
     )

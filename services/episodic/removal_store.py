@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from services.common.idempotency.model import IdempotencyKey
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId
+
+if TYPE_CHECKING:
+    from services.episodic.store import EpisodeColumns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,17 @@ class RemovalStore(Protocol):
     ) -> Archived:
         """Takes episodes out of search and drops their token vectors, with one change of the owner's revision.
 
-        They stay readable.
+        They stay readable. When they were archived is stored.
+        """
+        ...
+
+    async def archived_columns(
+        self, owner: Owner, query: str, *, scope_keys: Sequence[str], archived_after: datetime, limit: int
+    ) -> tuple[EpisodeColumns, list[float]]:
+        """Columns and word scores of archived episodes that happened before a time and were archived after it.
+
+        Those that share words with the query, then the newest. Those of which nobody knows when they were archived are
+        among them. Reads all of them, up to a bound of the driver.
         """
         ...
 

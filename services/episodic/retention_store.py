@@ -73,6 +73,8 @@ class RetentionStore(Protocol):
         """Active episodes but for the newest ones, the one with the least importance x decay first, then the oldest."""
         ...
 
-    async def archive_unused(self, owner: Owner, episodes: Sequence[FadingEpisode]) -> dict[EpisodeId, EpisodeKey]:
+    async def archive_unused(
+        self, owner: Owner, episodes: Sequence[FadingEpisode], *, now: datetime
+    ) -> dict[EpisodeId, EpisodeKey]:
         """Archives those that are active and were not used since, in one transaction; returns their places."""
         ...

@@ -17,6 +17,7 @@ from services.common.errors import AlreadyExists, MnemeError, NotFound, StoreUna
 from services.common.idempotency.model import IdempotencyKey
 from services.common.scope import Reader, Scope, is_seen
 from services.episodic.access import AccessRecorder
+from services.episodic.archived import ArchivedCandidates
 from services.episodic.candidates import CandidateQuery, Candidates, CandidateSearch, Statistics
 from services.episodic.config import EpisodicSettings
 from services.episodic.indexer import EpisodeIndexer
@@ -136,6 +137,9 @@ class EpisodeService:
             report_loss=indexer.compare_soon,
             on_removal=self._tokens.forget if self._tokens is not None else lambda _: None,
         )
+        self._archived = ArchivedCandidates(
+            store, embedder, self._settings.text, count_max=self._settings.archived_candidates
+        )
 
     async def aclose(self) -> None:
         """Stop what it does in the background. Closing twice is allowed."""
@@ -246,8 +250,10 @@ class EpisodeService:
         return found
 
     async def search_candidates(self, query: CandidateQuery) -> Candidates:
-        """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`."""
+        """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`, and `ArchivedCandidates`."""
         found = await self._candidates.search(query)
+        if query.archived_after is not None and self._settings.archived_candidates:
+            found = await self._archived.added(query, found, query.archived_after)
         if self._tokens is not None and query.tokens is not None:
             found = replace(found, late=await self._tokens.scores(query.owner, query.tokens, found))
         return replace(found, statistics=await self._statistics(query.owner, found)) if query.with_statistics else found

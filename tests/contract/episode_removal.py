@@ -1,6 +1,7 @@
 """What every `EpisodeStore` must do when episodes are archived, restored and deleted."""
 
 import asyncio
+from datetime import datetime
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.contract.episode_samples import (
     SAME_NAME_ELSEWHERE,
     TENANT,
     episode_id,
+    later,
     new_episode,
     write,
 )
@@ -262,3 +264,37 @@ class EpisodeRemovalContract:
 
         assert len(claimed) == 2
         assert await store.statuses(OWNER, [episode_id(1), episode_id(2)]) == {episode_id(1): EpisodeStatus.ARCHIVED}
+
+    async def test_spec_3_7_what_was_archived_since_a_time_is_found_by_its_words(self, store: EpisodeStore) -> None:
+        said = {1: "The boat is red.", 2: "The harbour is full.", 3: "A boat came in.", 4: "It rained."}
+        await insert(store, *(new_episode(number, query=text) for number, text in said.items()))
+        await insert(
+            store, new_episode(5, query="boat", scope_key="3:p"), new_episode(6, query="A boat", time=later(days=9))
+        )
+        await insert(store, new_episode(1, owner=SAME_NAME_ELSEWHERE, query="boat"))
+        await activate(store)
+
+        async def found(archived_after: datetime, owner: Owner = OWNER, limit: int = 9) -> list[int]:
+            columns, scores = await store.archived_columns(
+                owner, "a boat", scope_keys=GLOBAL, archived_after=archived_after, limit=limit
+            )
+            assert len(columns) == len(scores)
+            assert scores == sorted(scores, reverse=True)
+            return columns.positions
+
+        assert await found(later(days=1)) == [], "nothing is archived"
+        await store.archive(OWNER, ids(1, 2, 5, 6), key=write("a"), now=later(days=2))
+        [weakest, *_] = await store.weakest(OWNER, newest_kept=0, scale_days=30.0, now=later(days=3), limit=1)
+        await store.archive_unused(OWNER, [weakest], now=later(days=4))
+        third = 3 if weakest.episode_id == episode_id(3) else 4
+        assert sorted(await found(later(days=1))) == sorted([1, 2, third])
+        assert (await found(later(days=1)))[0] in {1, 3}, "what shares a word comes first"
+        assert await found(later(days=1), limit=1) == (await found(later(days=1)))[:1]
+        assert await found(later(days=2)) == [third]
+        assert await found(later(days=4)) == []
+        assert await found(later(hours=1)) == [1], "the others happened later"
+        assert await found(later(days=1), BOB) == await found(later(days=1), SAME_NAME_ELSEWHERE) == []
+        await store.restore(OWNER, ids(1), key=write("b"), now=later(days=5))
+        assert 1 not in await found(later(days=1))
+        await store.delete(OWNER, ids(2), key=write("c"), now=later(days=6))
+        assert await found(later(days=1)) == [third]

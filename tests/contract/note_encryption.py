@@ -11,7 +11,7 @@ import pytest
 from services.agentic.store import NoteFilter, NoteStore, TurnKey
 from services.common.encryption.envelope import DecryptionError
 from tests.contract.note_samples import ANN, NOW, add, note_id
-from tests.support.note_canaries import CANARY, canary, respond, write_canaries
+from tests.support.note_canaries import CANARY, FORMER, canary, former_content, respond, write_canaries
 
 
 class World(Protocol):
@@ -33,6 +33,7 @@ class NoteEncryptionContract:
         await write_canaries(world.store())
         replica = world.store()
         assert (await replica.get(ANN, note_id(1), links_max=0)).note == canary()
+        assert await former_content(replica) == FORMER
         for tag, expected in ((f"{CANARY} (tag)", [canary()]), ("pets", [canary()]), ("dogs", [])):
             assert await replica.list_notes(ANN, NoteFilter(tag=tag), after=None, limit=9) == expected
         questions = await replica.questions(ANN, [TurnKey("c1", 1)])

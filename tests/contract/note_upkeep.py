@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from services.agentic.config import AgenticSettings, ConsolidationSettings, FadingSettings, PruningSettings
+from services.agentic.former import FormerNotes
 from services.agentic.maintenance.consolidation import ConsolidateNotes
 from services.agentic.maintenance.fading import FadeLinks
 from services.agentic.maintenance.made_notes import NoteMaker
@@ -16,8 +17,9 @@ from services.agentic.maintenance.making import NoteMaking
 from services.agentic.maintenance.pruning import PruneNotes
 from services.agentic.model import Link, LinkKey, LinkOrigin, LinkType, Note, NoteId, NoteKind, NoteStatus
 from services.agentic.removal import NoteRemoval
-from services.agentic.store import NoteFilter, NoteStore
+from services.agentic.store import NoteFilter, NoteSearch, NoteStore, WalkSettings
 from services.common.maintenance import Change, Job
+from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
 from services.common.tokens import token_counter
 from tests.contract.note_samples import ANN, BOB, NOW, OTHER_TENANTS_ANN, interaction_id, make_note, note_id
@@ -76,6 +78,13 @@ class NoteUpkeepContract:
         found = await store.list_notes(ANN, NoteFilter(status=status), after=None, limit=100)
         return {note.note_id: note for note in found}
 
+    async def at(self, store: NoteStore, embedder: TierEmbedder, time: datetime) -> set[NoteId]:
+        """The notes that a search finds as of a time (SPEC 3.7)."""
+        vector = await embedder.embed_query("Ann")
+        wanted = NoteSearch(vector, embedder.model_id, GLOBAL_SCOPE, 20, 0, WalkSettings())
+        hits = await FormerNotes(store, candidates=20).search(ANN, wanted, known_at=time, held_at=None)
+        return {hit.note.note_id for hit in hits}
+
     async def test_owners_are_listed_across_tenants_and_notes_in_pages(
         self, store: NoteStore, embedder: TierEmbedder
     ) -> None:
@@ -105,6 +114,8 @@ class NoteUpkeepContract:
         assert set(active) == {note_id(1), note_id(3)}
         assert active[note_id(1)].importance == 0.9
         assert archived[note_id(2)].successor_id == note_id(1)
+        assert await self.at(store, embedder, clock.now() - timedelta(hours=1)) == {note_id(n) for n in (1, 2, 3)}
+        assert await self.at(store, embedder, clock.now()) == {note_id(1), note_id(3)}
         assert await job.undo(ANN, made) == 1
         assert await job.undo(ANN, made) == 0
         restored = await self.active(store)
@@ -200,6 +211,8 @@ class NoteUpkeepContract:
         assert all(detail in summary.content for detail in ("3 May", "Tom", "Monday"))
         archived = await self.active(store, NoteStatus.ARCHIVED)
         assert {note.successor_id for note in archived.values()} == {summary.note_id}
+        assert await self.at(store, embedder, clock.now() - timedelta(hours=1)) == {note_id(n) for n in range(1, 6)}
+        assert await self.at(store, embedder, clock.now()) == {note_id(4), note_id(5), summary.note_id}
         assert await self.run(job, clock) == []
         assert await job.undo(ANN, made) == 1
         assert len(await self.active(store)) == 5

@@ -10,7 +10,7 @@ import pytest
 
 from services.agentic.model import GenerationResult
 from services.agentic.store import NoteStore, NoteWriter, ProcessedTurn
-from services.agentic.stores import neo4j_cypher, neo4j_search, neo4j_upkeep
+from services.agentic.stores import neo4j_cypher, neo4j_search, neo4j_upkeep, neo4j_versions
 from services.agentic.stores.neo4j import Neo4jNoteStore
 from services.agentic.stores.neo4j_sealing import DATA_KEYS
 from services.common.errors import Conflict
@@ -25,11 +25,12 @@ from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
 from tests.contract.note_upkeep import NoteUpkeepContract
 from tests.contract.note_use import NoteUseContract
+from tests.contract.note_versions import NoteVersionsContract
 from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 _QUERIES = {
     name: query
-    for module in (neo4j_cypher, neo4j_search, neo4j_upkeep)
+    for module in (neo4j_cypher, neo4j_search, neo4j_upkeep, neo4j_versions)
     for name, query in vars(module).items()
     if name[0] != "_" and str(query).startswith("CYPHER 25")
 }
@@ -44,6 +45,7 @@ class TestNeo4jNoteStore(
     NoteRemovalContract,
     NoteUpkeepContract,
     NoteUseContract,
+    NoteVersionsContract,
 ):
     @pytest.fixture(params=ENCRYPTION)
     def encryption(self, request: pytest.FixtureRequest) -> str:

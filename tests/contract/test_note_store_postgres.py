@@ -23,6 +23,7 @@ from tests.contract.note_search import NoteSearchContract
 from tests.contract.note_store import NoteStoreContract
 from tests.contract.note_upkeep import NoteUpkeepContract
 from tests.contract.note_use import NoteUseContract
+from tests.contract.note_versions import NoteVersionsContract
 from tests.support.caches import eager_cache
 from tests.support.encryption import ENCRYPTION, chosen_keys
 
@@ -34,6 +35,7 @@ class TestPostgresNoteStore(
     NoteRemovalContract,
     NoteUpkeepContract,
     NoteUseContract,
+    NoteVersionsContract,
 ):
     @pytest.fixture(params=ENCRYPTION)
     def encryption(self, request: pytest.FixtureRequest) -> str:
@@ -63,7 +65,7 @@ class _CachingStore(PostgresNoteStore):
 
 
 class TestPostgresNoteStoreWithCachedVectors(
-    NoteSearchContract, NoteCaptionsContract, NoteRemovalContract, NoteUpkeepContract
+    NoteSearchContract, NoteCaptionsContract, NoteRemovalContract, NoteUpkeepContract, NoteVersionsContract
 ):
     @pytest.fixture
     async def store(self, postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[NoteStore]:

@@ -161,6 +161,20 @@ def caption_vector(n: int) -> Record:
     return {**note_vector(n), "place": n % 3}
 
 
+def note_version(n: int) -> Record:
+    return {
+        **owner(n),
+        "note_id": identifier(n),
+        "end_microseconds": _MOMENT + n,
+        "status": 1 + n % 2,
+        "said": {"content": f"note {n}"} if n % 2 else {},
+        "was_wrong": n % 3 == 0,
+        "derived_from": [identifier(n)] if n % 2 else [],
+        "source_note_ids": [],
+        "question_id": identifier(n) if n % 2 else None,
+    }
+
+
 def note_vector(n: int) -> Record:
     return {
         **owner(n),
@@ -287,6 +301,16 @@ class TestGraphCaptions(RecordStoreContract):
         records = GraphRecords(graph, AGENTIC_KINDS)
         await records.write(named(records, "agentic.notes"), [note(n) for n in range(30)])
         return Subject(records, named(records, "agentic.caption_vectors"), caption_vector)
+
+
+class TestGraphNoteVersions(RecordStoreContract):
+    """What notes that are there said before."""
+
+    @pytest.fixture
+    async def subject(self, graph: Graph) -> Subject:
+        records = GraphRecords(graph, AGENTIC_KINDS)
+        await records.write(named(records, "agentic.notes"), [note(n) for n in range(30)])
+        return Subject(records, named(records, "agentic.note_versions"), note_version)
 
 
 class TestGraphLinks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from services.agentic.model import GenerationResult, Note
@@ -12,6 +13,7 @@ from services.common.turns import Attachment
 from tests.contract.note_samples import ANN, NOW, add, interaction_id, make_note, note_id
 
 CANARY: Final = "Miso the cat prefers sardines"
+FORMER: Final = f"{CANARY} (former)"
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,18 @@ def canary(number: int = 1) -> Note:
     )
 
 
+async def former_content(store: NoteStore, number: int = 1) -> str:
+    """What a note of `write_canaries` said first."""
+    found = (await store.histories(ANN, [note_id(number)]))[note_id(number)]
+    return found.at(NOW - timedelta(seconds=1)).content
+
+
 async def write_canaries(store: NoteStore, number: int = 1) -> None:
-    await add(store, {0.0: canary(number)})
+    """A note whose text was changed since, and what else there is of it."""
+    await add(store, {0.0: replace(canary(number), content=FORMER)})
 
     async def work(writer: NoteWriter) -> None:
+        await writer.update_notes([canary(number)])
         result = GenerationResult(interaction_id(number), (note_id(number),))
         await writer.add_processed([ProcessedTurn(result, "c1", number, f"{CANARY}?", f"{CANARY} (asks)")])
         await respond(writer, number)

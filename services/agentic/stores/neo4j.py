@@ -15,11 +15,13 @@ from services.agentic.model import (
     LinkType,
     Note,
     NoteId,
+    NoteStatus,
     ScoredNote,
     WrittenNote,
     whole_microseconds,
 )
 from services.agentic.store import (
+    VERSIONS_MAX,
     LinkPosition,
     NoteFilter,
     NotePosition,
@@ -39,7 +41,9 @@ from services.agentic.stores.neo4j_rows import (
 from services.agentic.stores.neo4j_sealing import PROCESSED
 from services.agentic.stores.neo4j_search import SEARCH
 from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepReads
+from services.agentic.stores.neo4j_versions import VERSIONS_OF, version_from_fields
 from services.agentic.stores.neo4j_writer import Neo4jNoteWriter, places_to_fields, results_from_records
+from services.agentic.versions import NoteHistory, histories
 from services.common.encryption.cipher import PLAIN, Cipher
 from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, graph_cipher, opened_in_graph
 from services.common.errors import NotFound
@@ -58,7 +62,12 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
     """A `NoteStore`. Searches are filtered inside the vector index, to the notes that the reader may see."""
 
     def __init__(
-        self, graph: Graph, *, search_candidates: int = 1_000, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS
+        self,
+        graph: Graph,
+        *,
+        search_candidates: int = 1_000,
+        keys: GraphDataKeys = NO_GRAPH_DATA_KEYS,
+        versions_max: int = VERSIONS_MAX,
     ) -> None:
         """Use a graph whose migrations have run; its owner closes it.
 
@@ -68,7 +77,9 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
                 asked for many more than are wanted it misses hardly any of the best. A reader who sees no more notes
                 than this gets an exact result.
             keys: Encrypt what notes say.
+            versions_max: Versions that are stored of a note.
         """
+        self._versions_max = versions_max
         self._graph = graph
         self._keys = keys
         self._search_candidates = search_candidates
@@ -79,7 +90,10 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
         async def locked(transaction: GraphTransaction) -> _T:
             [record] = await transaction.run(cypher.LOCK_USER, _parameters(owner))
             await check_graph_fence(transaction)
-            return await work(Neo4jNoteWriter(transaction, owner, notes_count=record["notes"], keys=self._keys))
+            writer = Neo4jNoteWriter(
+                transaction, owner, notes_count=record["notes"], keys=self._keys, versions_max=self._versions_max
+            )
+            return await work(writer)
 
         return await self._graph.write(locked)
 
@@ -104,6 +118,15 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
     async def get(self, owner: Owner, note_id: NoteId, *, links_max: int, reader: Reader | None = None) -> WrittenNote:
         """A note with its strongest links."""
         return await self._get(owner, note_id, links_max=links_max, reader=reader)
+
+    async def histories(self, owner: Owner, note_ids: Sequence[NoteId]) -> Mapping[NoteId, NoteHistory]:
+        """Two queries, by the keys of the nodes."""
+        [record] = await self._read(cypher.GET_NOTES, owner, note_ids=list(note_ids))
+        found = await self._read(VERSIONS_OF, owner, note_ids=list(note_ids))
+        cipher = await self._cipher(owner)
+        notes = await notes_from_values(record["notes"], cipher)
+        versions = [version_from_fields(each["version"], cipher) for each in found]
+        return histories({note.note_id: note for note in notes}, versions)
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """One query, by an index."""
@@ -147,7 +170,9 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
     async def search(self, owner: Owner, search: NoteSearch) -> list[ScoredNote]:
         """Vector search and walk in one query."""
         walk = search.walk
-        near_max = max(search.limit, walk.seeds_max if search.hops >= 1 else 0)
+        hops = 0 if search.is_archived else search.hops
+        seeds_max = walk.seeds_max if hops >= 1 else 0
+        near_max = max(search.limit, seeds_max)
         [record] = await self._read(
             SEARCH,
             owner,
@@ -157,9 +182,10 @@ class Neo4jNoteStore(Neo4jUpkeepReads):
             scope_keys=list(search.reader.visible_keys()),
             candidates=max(self._search_candidates, near_max),
             near_max=near_max,
-            seeds_max=walk.seeds_max if search.hops >= 1 else 0,
+            status=int(NoteStatus.ARCHIVED if search.is_archived else NoteStatus.ACTIVE),
+            seeds_max=seeds_max,
             fanout_max=walk.fanout_max,
-            frontier_max=walk.frontier_max if search.hops >= 2 else 0,
+            frontier_max=walk.frontier_max if hops >= 2 else 0,
             damping=walk.damping,
             limit=search.limit,
         )

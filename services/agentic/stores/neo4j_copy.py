@@ -175,6 +175,30 @@ _PAIRS: Final = GraphKind(
     """,
 )
 
+_VERSION_KEY: Final = (*_NOTE_KEY, "end_microseconds")
+_VERSION_READS: Final = _fields(
+    "tenant_id", "user_id", "note_id", "end_microseconds", "status", "said", "was_wrong", "derived_from",
+    "source_note_ids", "question_id",
+)  # fmt: skip
+_VERSIONS_OF_NOTES: Final = GraphKind(
+    kind=_kind("note_versions", _VERSION_KEY, _VERSION_READS),
+    match="(n:NoteVersion)",
+    reads=_VERSION_READS,
+    indexed=4,
+    decode={"said": json.loads},
+    row=lambda record: {**record, "said": json.dumps(record["said"], ensure_ascii=False)},
+    write="""
+        UNWIND $rows AS row
+        MATCH (n:Note {tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id})
+        MERGE (v:NoteVersion {
+            tenant_id: row.tenant_id, user_id: row.user_id, note_id: row.note_id,
+            end_microseconds: row.end_microseconds
+        })
+        MERGE (n)-[:WAS]->(v)
+        SET v += row
+    """,
+)
+
 _PROCESSED_READS: Final = _fields(
     "tenant_id", "user_id", "interaction_id", "conversation_id", "position", "note_ids", "speaker", "question"
 )
@@ -201,6 +225,7 @@ KINDS: Final = (
     _LINKS,
     _PAIRS,
     _VECTORS,
+    _VERSIONS_OF_NOTES,
 )
 """All that the tier stores in a graph, in the order of its tables, but for its owners' nodes, which are made with the
 notes."""

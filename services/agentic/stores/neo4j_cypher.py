@@ -243,6 +243,13 @@ CALL () {
 }
 CALL () {
     UNWIND $note_ids AS note_id
+    MATCH (v:NoteVersion {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
+    WHERE v.end_microseconds IS NOT NULL
+    DETACH DELETE v
+    RETURN count(*) AS versions
+}
+CALL () {
+    UNWIND $note_ids AS note_id
     MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
     DETACH DELETE n
     RETURN count(*) AS notes

@@ -17,6 +17,8 @@ def _expand(source: str) -> str:
     }}"""
 
 
+#: $status is that of the notes found by similarity: of archived ones nothing is walked, by $seeds_max.
+#:
 #: Ways (paths) are maps {note, score, hops, place, seed, seed_strength, via, via_strength}. `near` are the notes found
 #: by similarity: their own, or that of a caption, whose attachment is at `place`. `one` and `two` are the best ways of
 #: one and of two links to each note, `known` the best of `near` and `one`. A user without captions costs one look-up.
@@ -28,7 +30,7 @@ CALL () {{
     MATCH (n:Note)
     SEARCH n IN (
         VECTOR INDEX note_embedding FOR $vector
-        WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = 1 AND n.model = $model
+        WHERE n.tenant_id = $tenant_id AND n.user_id = $user_id AND n.status = $status AND n.model = $model
             AND n.scope_key IN $scope_keys
         LIMIT $candidates
     ) SCORE AS s
@@ -44,7 +46,7 @@ CALL () {{
     MATCH (c:NoteCaption)
     SEARCH c IN (
         VECTOR INDEX caption_embedding FOR $vector
-        WHERE c.tenant_id = $tenant_id AND c.user_id = $user_id AND c.status = 1 AND c.model = $model
+        WHERE c.tenant_id = $tenant_id AND c.user_id = $user_id AND c.status = $status AND c.model = $model
             AND c.scope_key IN $scope_keys
         LIMIT $candidates
     ) SCORE AS s

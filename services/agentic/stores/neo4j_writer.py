@@ -20,7 +20,7 @@ from services.agentic.model import (
     NoteStatus,
     whole_microseconds,
 )
-from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
+from services.agentic.store import VERSIONS_MAX, Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
 from services.agentic.stores import neo4j_cypher as cypher
 from services.agentic.stores.neo4j_rows import (
     caption_key,
@@ -32,6 +32,8 @@ from services.agentic.stores.neo4j_rows import (
 )
 from services.agentic.stores.neo4j_sealing import NOTES, PROCESSED
 from services.agentic.stores.neo4j_upkeep import Neo4jUpkeepWrites
+from services.agentic.stores.neo4j_versions import Neo4jVersionWrites
+from services.agentic.versions import Earlier
 from services.common.embedding.vectors import Matrix
 from services.common.encryption.neo4j import GraphDataKeys, GraphSealing
 from services.common.errors import NotFound
@@ -54,11 +56,20 @@ class _Added:
     model: str
 
 
-class Neo4jNoteWriter(Neo4jUpkeepWrites):
+class Neo4jNoteWriter(Neo4jVersionWrites, Neo4jUpkeepWrites):
     """A `NoteWriter` in an open transaction."""
 
-    def __init__(self, transaction: GraphTransaction, owner: Owner, *, notes_count: int, keys: GraphDataKeys) -> None:
+    def __init__(
+        self,
+        transaction: GraphTransaction,
+        owner: Owner,
+        *,
+        notes_count: int,
+        keys: GraphDataKeys,
+        versions_max: int = VERSIONS_MAX,
+    ) -> None:
         """Write for `owner`, who has `notes_count` notes and whose lock the transaction holds."""
+        self._versions_max = versions_max
         self._transaction = transaction
         self._sealing = GraphSealing(keys, transaction, owner)
         self._owner = {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
@@ -157,9 +168,12 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
         self._added.append(_Added(notes, vectors, model))
         self._notes_count += len(notes)
 
-    async def update_notes(self, notes: Sequence[Note]) -> None:
+    async def update_notes(self, notes: Sequence[Note], *, earlier: Earlier = Earlier.KEPT) -> None:
         """Set the fields of stored notes."""
         cipher = await self._sealing.cipher(is_new=True)
+        if earlier is not Earlier.ERASED:
+            before = await self.get_notes([note.note_id for note in notes])
+            await self._end_texts(before, notes, earlier, cipher)
         await self._run(cypher.UPDATE_NOTES, notes=[note_to_fields(note, cipher) for note in notes])
 
     async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
@@ -188,6 +202,7 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
         self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
     ) -> Mapping[NoteId, Note]:
         """Archive or restore notes."""
+        await self._end_statuses(note_ids, status, update_time)
         await self._run(
             cypher.SET_STATUS,
             note_ids=list(note_ids),
@@ -201,6 +216,7 @@ class Neo4jNoteWriter(Neo4jUpkeepWrites):
         if not note_ids:
             return RemovedCounts(notes=0, links=0)
         await self.idempotency().erase(UserId(self._owner["user_id"]), note_ids)
+        await self._erase_versions_made_from(note_ids)
         [record] = await self._run(cypher.DELETE_NOTES, note_ids=list(note_ids))
         self._notes_count -= record["notes"]
         return RemovedCounts(notes=record["notes"], links=record["links"])

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from services.agentic.config import AgenticSettings
-from services.agentic.model import GenerationResult, Link, LinkType, Note, NoteId, ScoredNote, WrittenNote
+from services.agentic.model import GenerationResult, Link, LinkType, Note, NoteId, NoteStatus, ScoredNote, WrittenNote
 from services.agentic.store import (
+    VERSIONS_MAX,
     LinkPosition,
     NoteFilter,
     NotePosition,
@@ -23,7 +25,10 @@ from services.agentic.stores import postgres_sql as sql
 from services.agentic.stores.postgres_rows import link_from_row, nearest_from_rows, note_from_row, scored_from_row
 from services.agentic.stores.postgres_sealing import NOTES, PROCESSED, open_notes
 from services.agentic.stores.postgres_upkeep import PostgresUpkeepReads
+from services.agentic.stores.postgres_versions import versions_of
+from services.agentic.stores.postgres_write_sql import GET_NOTES
 from services.agentic.stores.postgres_writer import PostgresNoteWriter
+from services.agentic.versions import NoteHistory, histories
 from services.common.cache import OwnerCache
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.encryption.sealing import reading_cipher
@@ -61,6 +66,7 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
         cache: OwnerCache | None = None,
         cached_min: int | None = None,
         keys: DataKeys = NO_DATA_KEYS,
+        versions_max: int = VERSIONS_MAX,
     ) -> None:
         """Use a pool of `create_pool`, of a role bound by row-level security; its owner closes it after `aclose`.
 
@@ -69,8 +75,10 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
             cache: The process's; None: one of its own.
             cached_min: Notes of a user from which on vectors are cached; None: the default.
             keys: Encrypt what notes say.
+            versions_max: Versions that are stored of a note.
         """
         self._keys = keys
+        self._versions_max = versions_max
         super().__init__(
             pool, _VECTORS, cache or OwnerCache(), vectors_min=cached_min or AgenticSettings().cached_notes_min
         )
@@ -80,7 +88,7 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await connection.execute(sql.LOCK_USER, owner.tenant_id, owner.user_id)
             await check_fence(connection)
-            return await work(PostgresNoteWriter(connection, owner, self._keys))
+            return await work(PostgresNoteWriter(connection, owner, self._keys, self._versions_max))
 
     async def processed(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]
@@ -115,6 +123,16 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
             links = await _links(connection, owner, note_id, limit=links_max, reader=reader)
             cipher = await reading_cipher(self._keys, connection, owner)
         return WrittenNote(note_from_row(NOTES.open(cipher, row)), tuple(links))
+
+    async def histories(self, owner: Owner, note_ids: Sequence[NoteId]) -> Mapping[NoteId, NoteHistory]:
+        """Two statements, by the keys of the tables."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            ids = [uuid.UUID(note_id) for note_id in note_ids]
+            rows = await connection.fetch(GET_NOTES, owner.tenant_id, owner.user_id, ids)
+            cipher = await reading_cipher(self._keys, connection, owner)
+            versions = await versions_of(connection, owner, cipher, note_ids)
+        notes = map(note_from_row, open_notes(cipher, rows))
+        return histories({note.note_id: note for note in notes}, versions)
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """One statement, by the key of the table."""
@@ -165,14 +183,19 @@ class PostgresNoteStore(PostgresUpkeepReads, StoreWithCachedVectors):
         """
         walk = search.walk
         scope_keys = list(search.reader.visible_keys())
-        seeds = walk.seeds_max if search.hops >= 1 else 0
+        hops = 0 if search.is_archived else search.hops
+        seeds = walk.seeds_max if hops >= 1 else 0
         key = (owner.tenant_id, owner.user_id)
-        frontier = walk.frontier_max if search.hops >= 2 else 0
+        frontier = walk.frontier_max if hops >= 2 else 0
         asked = (search.model, scope_keys, search.vector, search.limit, seeds, walk.damping, walk.fanout_max, frontier)
 
         async def scored(rows: Sequence[Record]) -> list[ScoredNote]:
             cipher = await reading_cipher(self._keys, self._pool, owner)
             return [scored_from_row(owner, row) for row in open_notes(cipher, rows)]
+
+        if search.is_archived:
+            hits = await scored(await self._rows(sql.SEARCH_ARCHIVED_AS_TENANT, *key, *asked))
+            return [replace(hit, note=replace(hit.note, status=NoteStatus.ARCHIVED)) for hit in hits]
 
         async def read(near: Nearest) -> list[ScoredNote] | None:
             ids = list(map(str, near.ids))

@@ -21,9 +21,13 @@ NOTES: Final = SealedTable(
         "metadata": Form.JSON,
     },
 )
+VERSIONS: Final = SealedTable("note_versions", ("note_id", "end_microseconds"), {"said": Form.JSON})
 PROCESSED: Final = SealedTable(
     "processed_interactions", ("interaction_id",), {"speaker": Form.NAME, "question": Form.TEXT}
 )
+
+SEALED_TABLES: Final = (NOTES, VERSIONS, PROCESSED)
+"""All of the tier."""
 
 
 def open_notes(cipher: Cipher, rows: Sequence[Row]) -> Sequence[Row]:

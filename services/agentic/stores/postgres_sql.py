@@ -91,7 +91,7 @@ _NEAR_CAPTIONS: Final = """
 """
 
 
-def _search(near: str, beside: str = "") -> str:
+def _search(near: str, beside: str = "", captions: str = _NEAR_CAPTIONS) -> str:
     """The walk from the notes that `near` finds by their own vectors, and from those found by captions.
 
     It leaves out what cannot be among the hits: a way's score never rises, strength and damping being at most 1 (nor
@@ -102,7 +102,7 @@ def _search(near: str, beside: str = "") -> str:
 WITH near AS MATERIALIZED (
     SELECT note_id, score, place FROM (
         SELECT DISTINCT ON (note_id) note_id, score, place
-        FROM ((SELECT note_id, score, NULL::smallint AS place FROM ({near}) own) UNION ALL ({_NEAR_CAPTIONS})) found
+        FROM ((SELECT note_id, score, NULL::smallint AS place FROM ({near}) own) UNION ALL ({captions})) found
         ORDER BY note_id, score DESC, place NULLS FIRST
     ) best_of_note
     ORDER BY score DESC, note_id
@@ -167,14 +167,23 @@ ORDER BY b.score DESC, b.note_id
 #: $1 tenant, $2 user, $3 model, $4 visible scope keys, $5 query vector, $6 hits, $7 seeds (0: no walk), $8
 #: damping, $9 fan-out, $10 frontier (0: one link only). The vectors have length 1, so the inner product is
 #: the cosine.
-SEARCH: Final = _search("""
+_NEAR: Final = """
     SELECT note_id, -(embedding <#> $5::vector) AS score
     FROM agentic.note_vectors
     WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND is_active AND scope_key = ANY ($4::text[])
     ORDER BY score DESC, note_id
     LIMIT greatest($6::bigint, $7::bigint)
-""")
+"""
+SEARCH: Final = _search(_NEAR)
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
+
+
+def _archived(near: str) -> str:
+    return near.replace("AND is_active", "AND NOT is_active")
+
+
+#: The same among archived notes; $7 is 0, since their links are hidden.
+SEARCH_ARCHIVED_AS_TENANT: Final = as_tenant(_search(_archived(_NEAR), captions=_archived(_NEAR_CAPTIONS)))
 
 
 _EPOCH: Final = "coalesce((SELECT epoch FROM agentic.owner_revisions WHERE tenant_id = $1 AND user_id = $2), 0)"

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from services.agentic.model import CaptionVector, GenerationResult, Link, LinkKey, Note, NoteId, NoteStatus
-from services.agentic.store import Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
+from services.agentic.store import VERSIONS_MAX, Neighbour, NeighbourQuery, ProcessedTurn, RemovedCounts, TurnKey
 from services.agentic.stores import postgres_write_sql as sql
 from services.agentic.stores.neighbours import Nearest, nearest
 from services.agentic.stores.postgres_rows import link_from_row, neighbour_from_row, note_from_row, note_values
@@ -18,6 +18,8 @@ from services.agentic.stores.postgres_sealing import NOTES
 from services.agentic.stores.postgres_sealing import PROCESSED as PROCESSED_TABLE
 from services.agentic.stores.postgres_sql import PROCESSED, SCHEMA
 from services.agentic.stores.postgres_upkeep import PostgresUpkeepWrites
+from services.agentic.stores.postgres_versions import PostgresVersionWrites
+from services.agentic.versions import Earlier
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.encryption.postgres import DataKeys
 from services.common.encryption.sealing import OwnerSealing
@@ -33,11 +35,12 @@ _VECTORS_ONE_BY_ONE_MAX: Final = 8
 """Up to here a search for each is faster than fetching all."""
 
 
-class PostgresNoteWriter(PostgresUpkeepWrites):
+class PostgresNoteWriter(PostgresVersionWrites, PostgresUpkeepWrites):
     """A `NoteWriter` in an open transaction."""
 
-    def __init__(self, connection: Connection, owner: Owner, keys: DataKeys) -> None:
+    def __init__(self, connection: Connection, owner: Owner, keys: DataKeys, versions_max: int = VERSIONS_MAX) -> None:
         """Write for `owner` through a connection bound to its tenant."""
+        self._versions_max = versions_max
         self._connection = connection
         self._owner = owner
         self._tenant_id = owner.tenant_id
@@ -172,9 +175,12 @@ class PostgresNoteWriter(PostgresUpkeepWrites):
             ],
         )
 
-    async def update_notes(self, notes: Sequence[Note]) -> None:
+    async def update_notes(self, notes: Sequence[Note], *, earlier: Earlier = Earlier.KEPT) -> None:
         """Set the fields of stored notes."""
         cipher = await self._sealing.cipher(is_new=True)
+        if earlier is not Earlier.ERASED:
+            before = await self.get_notes([note.note_id for note in notes])
+            await self._end_texts(before, notes, earlier, cipher)
         values = [note_values(self._owner, note, cipher) for note in notes]
         await self._connection.executemany(sql.UPDATE_NOTE, values)
 
@@ -200,8 +206,9 @@ class PostgresNoteWriter(PostgresUpkeepWrites):
     async def set_status(
         self, note_ids: Sequence[NoteId], status: NoteStatus, *, update_time: datetime
     ) -> Mapping[NoteId, Note]:
-        """Archive or restore notes: one statement each for notes, vectors, captions and links."""
+        """Archive or restore notes: one statement each for versions, notes, vectors, captions and links."""
         ids = _uuids(note_ids)
+        await self._end_statuses(ids, status, update_time)
         await self._fetch(sql.SET_STATUS, ids, int(status), update_time)
         await self._fetch(sql.SET_VECTORS_ACTIVE, ids, status is NoteStatus.ACTIVE)
         await self._fetch(sql.SET_CAPTIONS_ACTIVE, ids, status is NoteStatus.ACTIVE)
@@ -213,6 +220,7 @@ class PostgresNoteWriter(PostgresUpkeepWrites):
         if not note_ids:
             return RemovedCounts(notes=0, links=0)
         await self.idempotency().erase(self._user_id, note_ids)
+        await self._erase_versions_made_from(_uuids(note_ids))
         return await self._delete(_uuids(note_ids))
 
     async def delete_some(self, limit: int) -> RemovedCounts:

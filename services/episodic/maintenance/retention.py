@@ -125,7 +125,8 @@ class RetainEpisodes:
         """See `Job.apply`. What was used meanwhile stays."""
         if owner is None:
             return []
-        archived = await self._store.archive_unused(owner, [_episode(change) for change in changes])
+        episodes = [_episode(change) for change in changes]
+        archived = await self._store.archive_unused(owner, episodes, now=self._clock.now())
         try:
             await self._index.remove(owner, list(archived.values()))
         except StoreUnavailable as error:

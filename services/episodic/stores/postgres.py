@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from services.common.encryption.cipher import PLAIN, Cipher
 from services.common.encryption.postgres import ALL_PLAIN, NO_DATA_KEYS, DataKeys
 from services.common.encryption.rows import opened_rows
 from services.common.maintenance.fence import fenced_transaction
@@ -151,13 +150,6 @@ class PostgresEpisodeStore(PostgresRetentionStore):
             )
             opened = await opened_rows(self._keys, self._pool, rows.EPISODES, found)
         return [rows.episode(row) for row in opened]
-
-    async def _cipher(self, owner: Owner) -> Cipher:
-        """For reading what was read before."""
-        if not self._keys.is_on:
-            return PLAIN
-        name = (str(owner.tenant_id), str(owner.user_id))
-        return (await self._keys.for_reading(self._pool, [name])).of(*name)
 
     async def changes(self, owner: Owner, *, since: int, limit: int) -> ColumnChanges:
         """See `EpisodeStore.changes`."""

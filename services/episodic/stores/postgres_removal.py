@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.common import owners
+from services.common.encryption.cipher import PLAIN, Cipher
 from services.common.idempotency.model import RETENTION_SECONDS, Idempotency, IdempotencyKey
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.postgres.pool import translate_errors
@@ -16,9 +18,11 @@ from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection
 from services.episodic.model import POSITION_MAX, EpisodeId, EpisodeKey, Owner, TenantId, UserId, conversation_key
 from services.episodic.removal_store import Archived, Deleted, EpisodeSelection
+from services.episodic.store import EpisodeColumns
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_tokens import PostgresTokenStore
+from services.episodic.stores.words import best_by_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class _Changed:
     data_keys: int = 0  # that were destroyed
 
 
+_ARCHIVED_READ_MAX: Final = 5_000
+"""Newest archived episodes that a search reads: their texts are compared in memory."""
 _IDEMPOTENCY: Final = Idempotency(_Changed, retention_seconds=RETENTION_SECONDS)
 
 
@@ -56,11 +62,23 @@ class PostgresRemovalStore(PostgresTokenStore):
         keys: list[EpisodeKey] = []
 
         async def write(connection: Connection) -> _Changed:
-            found = await connection.fetch(sql.ARCHIVE, *_selected(owner, selection))
+            found = await connection.fetch(sql.ARCHIVE, *_selected(owner, selection), now)
             keys.extend(rows.key(row["episode_key"]) for row in found)
             return _Changed(len(found))
 
         return Archived((await self._once(owner, key, write, now=now)).count, keys)
+
+    async def archived_columns(
+        self, owner: Owner, query: str, *, scope_keys: Sequence[str], archived_after: datetime, limit: int
+    ) -> tuple[EpisodeColumns, list[float]]:
+        """See `RemovalStore.archived_columns`. The texts are compared here, whether or not they are encrypted."""
+        with translate_errors():
+            found = await self._pool.fetch(
+                sql.TEXTS_ARCHIVED, owner.tenant_id, owner.user_id, list(scope_keys), archived_after, _ARCHIVED_READ_MAX
+            )
+            cipher = await self._cipher(owner)
+        chosen, scores = await asyncio.to_thread(best_by_words, found, cipher, query, limit)
+        return rows.columns(chosen, cipher), scores
 
     async def restore(self, owner: Owner, selection: EpisodeSelection, *, key: IdempotencyKey, now: datetime) -> int:
         """See `EpisodeStore.restore`."""
@@ -110,6 +128,13 @@ class PostgresRemovalStore(PostgresTokenStore):
         with translate_errors():
             found = await self._pool.fetch(sql.DELETED_OWNERS, tenant_id)
         return [Owner(tenant_id, UserId(row["user_id"])) for row in found]
+
+    async def _cipher(self, owner: Owner) -> Cipher:
+        """For reading what was read before."""
+        if not self._keys.is_on:
+            return PLAIN
+        name = (str(owner.tenant_id), str(owner.user_id))
+        return (await self._keys.for_reading(self._pool, [name])).of(*name)
 
     async def _once(
         self, owner: Owner, key: IdempotencyKey, write: Callable[[Connection], Awaitable[_Changed]], *, now: datetime

@@ -89,7 +89,7 @@ _ARCHIVE_UNUSED: Final = f"""
         DELETE FROM episodic.token_vectors AS t USING found
         WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.episode_id = found.episode_id
     )
-    UPDATE episodic.episodes AS e SET status = 3, indexed_model = NULL, piece_count = 0 FROM found
+    UPDATE episodic.episodes AS e SET status = 3, archive_time = $5, indexed_model = NULL, piece_count = 0 FROM found
     WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = found.episode_id
     RETURNING e.episode_id, e.episode_key
 """  # noqa: S608 - built from constants of this module
@@ -155,7 +155,9 @@ class PostgresRetentionStore(PostgresRemovalStore):
             )
         return [_fading(row) for row in found]
 
-    async def archive_unused(self, owner: Owner, episodes: Sequence[FadingEpisode]) -> dict[EpisodeId, EpisodeKey]:
+    async def archive_unused(
+        self, owner: Owner, episodes: Sequence[FadingEpisode], *, now: datetime
+    ) -> dict[EpisodeId, EpisodeKey]:
         """See `RetentionStore.archive_unused`."""
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             await check_fence(connection)
@@ -165,6 +167,7 @@ class PostgresRetentionStore(PostgresRemovalStore):
                 owner.user_id,
                 [episode.episode_id for episode in episodes],
                 [episode.used_time for episode in episodes],
+                now,
             )
         return {EpisodeId(row["episode_id"]): rows.key(row["episode_key"]) for row in found}
 

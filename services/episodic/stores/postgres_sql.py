@@ -167,6 +167,13 @@ COLUMNS_MATCHING: Final = _read(
     "ORDER BY word_score DESC, e.time DESC, e.episode_id LIMIT $5",
 )
 
+# The texts of archived episodes that happened before $4 and were archived since, or nobody knows when.
+TEXTS_ARCHIVED: Final = _read(
+    f"{_COLUMN_FIELDS}, e.episode_id, e.query, e.response",
+    "e.status = 3 AND e.scope_key = ANY($3::text[]) AND e.time <= $4 AND coalesce(e.archive_time > $4, true)",
+    "ORDER BY e.time DESC, e.episode_id LIMIT $5",
+)
+
 # Writes below lock their rows in the order of the ids before the first of them changes: the condition that counts them
 # is evaluated first. A change of a row raises the owner's revision, and what holds that waits for no row any more.
 # Of $3 to $5 either the ids or the keys of a conversation are set; if none is, it is everything of the user.
@@ -196,7 +203,8 @@ ARCHIVE: Final = f"""
     ), tokens AS (
         DELETE FROM episodic.token_vectors AS e USING found WHERE {_FOUND}
     )
-    UPDATE episodic.episodes AS e SET status = 3, indexed_model = NULL, piece_count = 0 FROM found WHERE {_FOUND}
+    UPDATE episodic.episodes AS e SET status = 3, archive_time = $6, indexed_model = NULL, piece_count = 0
+    FROM found WHERE {_FOUND}
     RETURNING e.episode_key
 """  # noqa: S608 - built from constants of this module
 
@@ -205,7 +213,8 @@ RESTORE: Final = f"""
         SELECT e.episode_id FROM episodic.episodes AS e WHERE {_SELECTED} AND e.status = 3
         ORDER BY e.episode_id FOR NO KEY UPDATE
     )
-    UPDATE episodic.episodes AS e SET status = 1, index_attempts = 0, index_after = $6 FROM found WHERE {_FOUND}
+    UPDATE episodic.episodes AS e SET status = 1, archive_time = NULL, index_attempts = 0, index_after = $6
+    FROM found WHERE {_FOUND}
     RETURNING e.episode_id
 """  # noqa: S608 - built from constants of this module
 

@@ -183,7 +183,11 @@ class Correcting:
             await self._upstream.notes.update(
                 own,
                 notes_pb2.UpdateNoteRequest(
-                    request_id=request_id, user_id=command.user_id, note_id=found.note.note_id, content=command.text
+                    request_id=request_id,
+                    user_id=command.user_id,
+                    note_id=found.note.note_id,
+                    content=command.text,
+                    correction=True,
                 ),
                 timeout_seconds=timeout_seconds,
             )

@@ -63,6 +63,13 @@ class RecallQuery:
         return self.limit if self.wanted is None else self.wanted
 
     @property
+    def former_time(self) -> datetime | None:
+        """The earlier one of `known_at` and an `as_of` that is past; None for a recall of the present."""
+        if not self.is_past:
+            return self.known_at
+        return self.as_of if self.known_at is None else min(self.as_of, self.known_at)
+
+    @property
     def readers(self) -> Readers:
         """Who reads, by kinds of memories."""
         return Readers(self.scope, self.grants)

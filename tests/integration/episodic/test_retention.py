@@ -165,9 +165,9 @@ async def test_spec_6_9_a_leader_that_was_replaced_archives_nothing(world: World
     faded = await world.store.weakest(OWNER, newest_kept=2, scale_days=30.0, now=world.clock.now(), limit=10)
     assert len(faded) == 2
     with writing_under(old), pytest.raises(Conflict):
-        await world.store.archive_unused(OWNER, faded)
+        await world.store.archive_unused(OWNER, faded, now=world.clock.now())
     assert await world.with_status(EpisodeStatus.ARCHIVED) == []
-    assert len(await world.store.archive_unused(OWNER, faded)) == 2
+    assert len(await world.store.archive_unused(OWNER, faded, now=world.clock.now())) == 2
 
 
 async def test_spec_2_8_beyond_the_cap_the_least_important_and_oldest_go_first(world: World) -> None:

@@ -58,6 +58,7 @@ async def read_tables(pool: Pool, folder: Path, fact_id: FactId) -> None:
     assert (await stores.facts.get(ANN, fact_id)).text == f"{CANARY} (text)"
     notes = PostgresNoteStore(pool, keys=PostgresDataKeys(key_ring(folder), AGENTIC))
     assert (await notes.get(NOTES_ANN, note_id(1), links_max=0)).note == note_canaries.canary()
+    assert await note_canaries.former_content(notes) == note_canaries.FORMER
 
 
 async def test_spec_7_3_encrypted_content_is_copied_to_a_graph_and_back_with_its_keys(
@@ -91,6 +92,7 @@ async def test_spec_7_3_encrypted_content_is_copied_to_a_graph_and_back_with_its
         assert file.content == CANARY.encode()
         notes = Neo4jNoteStore(graph, keys=chosen_graph_keys("encrypted", tmp_path, NOTE_KEYS))
         assert (await notes.get(NOTES_ANN, note_id(1), links_max=0)).note == note_canaries.canary()
+        assert await note_canaries.former_content(notes) == note_canaries.FORMER
 
         await copied(await records(connection, graph), await records(other_connection, None))
         await read_tables(other_pool, tmp_path, fact_id)

@@ -26,7 +26,7 @@ from tests.contract.note_samples import ANN, note_id
 from tests.support.embedding import HashingEmbedder
 from tests.support.encryption import key_ring
 from tests.support.graph_content import labels_with
-from tests.support.note_canaries import CANARY, canary, write_canaries
+from tests.support.note_canaries import CANARY, FORMER, canary, former_content, write_canaries
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,16 @@ async def test_spec_7_3_no_node_of_notes_holds_what_they_say(world: World) -> No
     assert await labels_with(world.graph, CANARY) == set()
     await world.store().write(ANN, lambda writer: writer.delete_all())
     await write_canaries(world.plain(), 2)
-    assert await labels_with(world.graph, CANARY) == {"Note", "ProcessedTurn", "NoteIdempotencyRecord"}
+    assert await labels_with(world.graph, CANARY) == {"Note", "NoteVersion", "ProcessedTurn", "NoteIdempotencyRecord"}
 
 
 async def test_spec_7_3_what_was_stored_before_is_encrypted_afterwards(world: World) -> None:
     await write_canaries(world.plain())
     counts = await encrypt_existing_graph(world.graph, world.keys(), SEALED_KINDS)
-    assert counts == {"agentic.notes": 1, "agentic.processed_interactions": 1}
+    assert counts == {"agentic.notes": 1, "agentic.note_versions": 1, "agentic.processed_interactions": 1}
     assert not any((await encrypt_existing_graph(world.graph, world.keys(), SEALED_KINDS)).values())
     assert await labels_with(world.graph, CANARY) == {"NoteIdempotencyRecord"}  # deleted by age
+    assert await former_content(world.store()) == FORMER
     assert (await world.store().get(ANN, note_id(1), links_max=0)).note == canary()
 
 
@@ -80,9 +81,10 @@ async def test_spec_7_3_an_export_is_plain_and_its_import_is_encrypted(world: Wo
         agentic_records(TierEmbedder(HashingEmbedder()), captions_max=4),
     )
     page = await records.read(owner, "", limit=100, memories_only=False)
-    assert sum(line.count(CANARY) for line in page.lines) == 10
+    assert sum(line.count(CANARY) for line in page.lines) == 16
     assert not any(SEALED_TEXT in line for line in page.lines)
     await world.store().write(ANN, lambda writer: writer.delete_all())
     await records.write(owner, page.lines, validate_only=False)
     assert await labels_with(world.graph, CANARY) == set()
     assert (await world.store().get(ANN, note_id(1), links_max=0)).note.content == canary().content
+    assert await former_content(world.store()) == FORMER

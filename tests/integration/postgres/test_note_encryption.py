@@ -11,7 +11,7 @@ import pytest
 
 from services.agentic.portability import agentic_records, agentic_user_records
 from services.agentic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresNoteStore
-from services.agentic.stores.postgres_sealing import NOTES, PROCESSED
+from services.agentic.stores.postgres_sealing import SEALED_TABLES
 from services.common.encryption.envelope import SEALED_TEXT
 from services.common.encryption.existing import encrypt_existing
 from services.common.encryption.postgres import PostgresDataKeys
@@ -24,7 +24,7 @@ from tests.contract.note_encryption import NoteEncryptionContract
 from tests.contract.note_samples import ANN, note_id
 from tests.support.embedding import HashingEmbedder
 from tests.support.encryption import key_ring, occurrences
-from tests.support.note_canaries import CANARY, canary, write_canaries
+from tests.support.note_canaries import CANARY, FORMER, canary, former_content, write_canaries
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 
 
@@ -62,6 +62,7 @@ async def test_spec_7_3_no_table_of_notes_holds_what_they_say(world: World) -> N
     seen = await occurrences(world.urls.superuser, CANARY, schemas=[SCHEMA])
     assert {table.rstrip("_01234567") for table in seen} == {
         "agentic.notes",
+        "agentic.note_versions",
         "agentic.processed_interactions",
         "agentic.idempotency_records",
     }
@@ -80,13 +81,14 @@ async def test_spec_7_3_what_was_stored_before_is_encrypted_afterwards(world: Wo
     try:
         for connection in (reader, writer):
             await register_codecs(connection, vectors=False)
-        counts = await encrypt_existing(reader, writer, world.keys(), SCHEMA, [NOTES, PROCESSED])
+        counts = await encrypt_existing(reader, writer, world.keys(), SCHEMA, SEALED_TABLES)
     finally:
         await reader.close()
         await writer.close()
-    assert counts == {"notes": 1, "processed_interactions": 1}
+    assert counts == {"notes": 1, "note_versions": 1, "processed_interactions": 1}
     seen = await occurrences(world.urls.superuser, CANARY, schemas=[SCHEMA])
     assert set(seen) == {"agentic.idempotency_records"}  # deleted by age
+    assert await former_content(world.store()) == FORMER
     assert (await world.store().get(ANN, note_id(1), links_max=0)).note == canary()
 
 
@@ -97,5 +99,6 @@ async def test_spec_7_3_an_export_is_plain_and_its_import_is_encrypted(world: Wo
         agentic_user_records(world.pool, world.keys()), agentic_records(TierEmbedder(HashingEmbedder()), captions_max=4)
     )
     page = await records.read(owner, "", limit=100, memories_only=False)
-    assert sum(line.count(CANARY) for line in page.lines) == 10
+    assert sum(line.count(CANARY) for line in page.lines) == 16
     assert not any(SEALED_TEXT in line for line in page.lines)
+    assert await former_content(world.store()) == FORMER

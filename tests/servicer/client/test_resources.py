@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 import grpc
 import pytest
@@ -139,6 +140,25 @@ async def test_spec_4_1_notes_are_created_updated_archived_and_deleted(mneme: Cl
     assert (hit.note.note_id, hit.path, hit.score) == (made.note.note_id, (), hit.similarity)
     await mneme.delete_note(user_id, made.note.note_id)
     assert [note async for note in mneme.list_notes(user_id)] == []
+
+
+async def test_spec_3_7_notes_are_found_as_of_a_time(mneme: Client, user_id: str) -> None:
+    made = (await mneme.create_note(user_id, "Tea is best in the afternoon.", NoteKind.PREFERENCE)).note
+    changed = await mneme.update_note(user_id, made.note_id, content="Tea is best in the morning.")
+    assert made.create_time is not None
+    assert changed.note.update_time is not None
+    right = "Tea is best at noon."
+    corrected = await mneme.update_note(user_id, made.note_id, content=right, correction=True)
+
+    async def said(known: datetime | None = None, held: datetime | None = None) -> list[str]:
+        return [
+            hit.note.content for hit in await mneme.search_notes(user_id, "tea", known_at_time=known, as_of_time=held)
+        ]
+
+    assert await said(known=made.create_time) == ["Tea is best in the afternoon."]
+    assert await said(known=changed.note.update_time) == ["Tea is best in the morning."]
+    assert await said(held=changed.note.update_time) == [right]
+    assert await said() == [corrected.note.content] == [right]
 
 
 async def test_spec_4_1_links_are_made_listed_changed_and_removed(mneme: Client, user_id: str) -> None:

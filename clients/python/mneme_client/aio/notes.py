@@ -134,6 +134,8 @@ class NoteOperations(Operations):
         limit: int = 10,
         hops: int | None = None,
         scope: Scope | None = None,
+        known_at_time: datetime | None = None,
+        as_of_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> SearchHits[r.ScoredNote]:
         """Active notes by similarity to a query and by a walk over links, best first.
@@ -144,10 +146,18 @@ class NoteOperations(Operations):
             limit: At most this many, 1 to 200. The worst are omitted where the response would exceed 3 MiB.
             hops: How many links to follow from the notes found by similarity, 0 to 2; None means 2.
             scope: The reader's scope; None means GLOBAL.
+            known_at_time: What was known then: notes with the text of then, also those that were archived since; None: now.
+            as_of_time: What held then, by what is known today; None: now.
             timeout_seconds: Deadline of this call.
         """
         request = notes_pb2.SearchNotesRequest(
-            user_id=user_id, query=query, reader_scope=to_wire.scope(scope), limit=limit, hops=hops
+            user_id=user_id,
+            query=query,
+            reader_scope=to_wire.scope(scope),
+            limit=limit,
+            hops=hops,
+            known_at_time=to_wire.optional_timestamp(known_at_time),
+            as_of_time=to_wire.optional_timestamp(as_of_time),
         )
         read = read_hits(from_wire_resources.scored_note)
         return await self._call(
@@ -196,6 +206,7 @@ class NoteOperations(Operations):
         metadata: Mapping[str, str] | None = None,
         time: datetime | None = None,
         etag: str = "",
+        correction: bool = False,
         request_id: str | None = None,
         timeout_seconds: float | None = None,
     ) -> r.LinkedNote:
@@ -212,6 +223,7 @@ class NoteOperations(Operations):
             metadata: The caller's own data, instead of all that it has.
             time: When what it says happened.
             etag: The etag last read: the call fails with CONFLICT if the note has changed since. Empty: unconditional.
+            correction: What the note said before never held: searches `as_of_time` show the new text of any time.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
 
@@ -233,6 +245,7 @@ class NoteOperations(Operations):
             note_id=note_id,
             update_mask=to_wire.field_mask(values),
             etag=etag,
+            correction=correction,
             **values,
         )
         read = from_wire_resources.linked_note

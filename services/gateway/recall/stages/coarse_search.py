@@ -167,6 +167,8 @@ class CoarseSearch:
             with_statistics=needs_statistics(query.scoring.profile),
             query_tokens=tokens,
         )
+        if query.former_time is not None:
+            request.archived_after_time.FromDatetime(query.former_time)
         reader = query.readers.principal(principal, MemoryKind.EPISODE)
         response = await self._upstream.episodic.search_candidates(reader, request, timeout_seconds=timeout_seconds)
         columns = EpisodeColumns.from_response(response, tokens.token_ids if tokens is not None else b"")
@@ -219,6 +221,10 @@ class CoarseSearch:
             limit=self._derived_limit(query, Tier.AGENTIC, self._settings.note_limit),
             hops=self._settings.note_hops,
         )
+        if query.known_at is not None:
+            request.known_at_time.FromDatetime(query.known_at)
+        if query.is_past:
+            request.as_of_time.FromDatetime(query.as_of)
         reader = query.readers.principal(principal, MemoryKind.NOTE)
         response = await self._upstream.notes.search(reader, request, timeout_seconds=timeout_seconds)
         lacks = _NOTES_OF_FORMER_MODEL if response.degraded else ""

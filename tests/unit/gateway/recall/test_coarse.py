@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,23 @@ async def test_spec_3_7_the_tier_of_facts_is_asked_as_of_the_times_of_the_query_
     assert not held.HasField("known_at_time")
     assert believed.known_at_time.ToDatetime(tzinfo=UTC) == known
     assert not believed.HasField("as_of_time")
+
+
+async def test_spec_3_7_the_tiers_of_notes_and_turns_are_asked_as_of_the_times_of_the_query_and_only_then() -> None:
+    tiers = full_tiers()
+    then, known = QUERY.as_of - timedelta(days=9), QUERY.as_of - timedelta(days=5)
+    both = replace(QUERY, as_of=then, is_past=True, known_at=known)
+    for query in (QUERY, replace(QUERY, as_of=then, is_past=True), replace(QUERY, known_at=known), both):
+        await search(tiers, query)
+
+    def asked(request: Any, name: str) -> datetime | None:
+        return getattr(request, name).ToDatetime(tzinfo=UTC) if request.HasField(name) else None
+
+    notes = tiers.notes.method("search").requests
+    assert [asked(request, "as_of_time") for request in notes] == [None, then, None, then]
+    assert [asked(request, "known_at_time") for request in notes] == [None, None, known, known]
+    turns = tiers.episodic.method("search_candidates").requests
+    assert [asked(request, "archived_after_time") for request in turns] == [None, then, known, then]
 
 
 async def test_spec_3_3_facts_that_are_believed_little_are_asked_for_only_on_request() -> None:

@@ -235,7 +235,7 @@ class ListNotesResponse(_message.Message):
     def __init__(self, notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UpdateNoteRequest(_message.Message):
-    __slots__ = ("request_id", "user_id", "note_id", "content", "kind", "importance", "tags", "attachments", "metadata", "time", "update_mask", "etag")
+    __slots__ = ("request_id", "user_id", "note_id", "content", "kind", "importance", "tags", "attachments", "metadata", "time", "update_mask", "etag", "correction")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -255,6 +255,7 @@ class UpdateNoteRequest(_message.Message):
     TIME_FIELD_NUMBER: _ClassVar[int]
     UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
     ETAG_FIELD_NUMBER: _ClassVar[int]
+    CORRECTION_FIELD_NUMBER: _ClassVar[int]
     request_id: str
     user_id: str
     note_id: str
@@ -267,7 +268,8 @@ class UpdateNoteRequest(_message.Message):
     time: _timestamp_pb2.Timestamp
     update_mask: _field_mask_pb2.FieldMask
     etag: str
-    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., note_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., etag: _Optional[str] = ...) -> None: ...
+    correction: bool
+    def __init__(self, request_id: _Optional[str] = ..., user_id: _Optional[str] = ..., note_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., etag: _Optional[str] = ..., correction: _Optional[bool] = ...) -> None: ...
 
 class UpdateNoteResponse(_message.Message):
     __slots__ = ("note", "links")
@@ -344,20 +346,24 @@ class NoteState(_message.Message):
     def __init__(self, note_id: _Optional[str] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., etag: _Optional[str] = ...) -> None: ...
 
 class SearchNotesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "limit", "hops")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "limit", "hops", "known_at_time", "as_of_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
     limit: int
     hops: int
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
+    known_at_time: _timestamp_pb2.Timestamp
+    as_of_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ScoredNote(_message.Message):
     __slots__ = ("note", "score", "similarity", "path", "matched_attachment")

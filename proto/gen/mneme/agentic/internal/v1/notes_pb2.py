@@ -29,7 +29,7 @@ from mneme.common.internal.v1 import interactions_pb2 as mneme_dot_common_dot_in
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%mneme/agentic/internal/v1/notes.proto\x12\x19mneme.agentic.internal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x1cmneme/agentic/v1/notes.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\"Y\n\x14GenerateNotesRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x13GenerateNotesResult\x12=\n\x08response\x18\x01 \x01(\x0b\x32).mneme.agentic.internal.v1.GeneratedNotesH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0eGeneratedNotes\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\"X\n\x15GenerateNotesResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.agentic.internal.v1.GenerateNotesResult\"\xad\x01\n\x12SearchNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12-\n\x0cquery_vector\x18\x02 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x11\n\x04hops\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x07\n\x05_hops\"j\n\x13SearchNotesResponse\x12*\n\x04hits\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.ScoredNote\x12\x15\n\romitted_count\x18\x02 \x01(\x05\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\"r\n\x15RecordFeedbackRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x10\n\x08note_ids\x18\x03 \x03(\t\x12\x15\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_feedback\"@\n\x16RecordFeedbackResponse\x12\x10\n\x08note_ids\x18\x01 \x03(\t\x12\x14\n\x0cjudged_links\x18\x02 \x01(\x05\"U\n\x10RecordUseRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x30\n\x04uses\x18\x02 \x03(\x0b\x32\".mneme.agentic.internal.v1.NoteUse\"U\n\x07NoteUse\x12\x0e\n\x06use_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\\\n\x11RecordUseResponse\x12\x14\n\x0c\x63ounted_uses\x18\x01 \x01(\x05\x12\x1a\n\x12strengthened_links\x18\x02 \x01(\x05\x12\x15\n\rcreated_links\x18\x03 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"]\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rchanged_notes\x18\x02 \x01(\x05\x12\x15\n\rremoved_links\x18\x03 \x01(\x05\"9\n\x10ListUsersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\">\n\x11ListUsersResponse\x12\x10\n\x08user_ids\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"8\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tnotes_max\x18\x02 \x01(\x05\"r\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rremoved_links\x18\x02 \x01(\x05\x12\x1b\n\x13\x64\x65stroyed_data_keys\x18\x03 \x01(\x05\x12\x10\n\x08has_more\x18\x04 \x01(\x08\x32\xa3\x06\n\x13NoteInternalService\x12r\n\rGenerateNotes\x12/.mneme.agentic.internal.v1.GenerateNotesRequest\x1a\x30.mneme.agentic.internal.v1.GenerateNotesResponse\x12l\n\x0bSearchNotes\x12-.mneme.agentic.internal.v1.SearchNotesRequest\x1a..mneme.agentic.internal.v1.SearchNotesResponse\x12u\n\x0eRecordFeedback\x12\x30.mneme.agentic.internal.v1.RecordFeedbackRequest\x1a\x31.mneme.agentic.internal.v1.RecordFeedbackResponse\x12\x66\n\tRecordUse\x12+.mneme.agentic.internal.v1.RecordUseRequest\x1a,.mneme.agentic.internal.v1.RecordUseResponse\x12u\n\x0eRemoveBySource\x12\x30.mneme.agentic.internal.v1.RemoveBySourceRequest\x1a\x31.mneme.agentic.internal.v1.RemoveBySourceResponse\x12\x66\n\tListUsers\x12+.mneme.agentic.internal.v1.ListUsersRequest\x1a,.mneme.agentic.internal.v1.ListUsersResponse\x12l\n\x0bRemoveOwner\x12-.mneme.agentic.internal.v1.RemoveOwnerRequest\x1a..mneme.agentic.internal.v1.RemoveOwnerResponseB\x8e\x01\n\x1c\x61i.mneme.agentic.internal.v1P\x01ZPgithub.com/mneme-ai/mneme/clients/go/mneme/agentic/internal/v1;agenticinternalv1\xaa\x02\x19Mneme.Agentic.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n%mneme/agentic/internal/v1/notes.proto\x12\x19mneme.agentic.internal.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\x1a\x1cmneme/agentic/v1/notes.proto\x1a+mneme/common/internal/v1/interactions.proto\x1a\x1cmneme/common/v1/common.proto\"Y\n\x14GenerateNotesRequest\x12\x41\n\x0cinteractions\x18\x01 \x03(\x0b\x32+.mneme.common.internal.v1.SourceInteraction\"\x84\x01\n\x13GenerateNotesResult\x12=\n\x08response\x18\x01 \x01(\x0b\x32).mneme.agentic.internal.v1.GeneratedNotesH\x00\x12#\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\":\n\x0eGeneratedNotes\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\"X\n\x15GenerateNotesResponse\x12?\n\x07results\x18\x01 \x03(\x0b\x32..mneme.agentic.internal.v1.GenerateNotesResult\"\x90\x02\n\x12SearchNotesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12-\n\x0cquery_vector\x18\x02 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x04 \x01(\x05\x12\x11\n\x04hops\x18\x05 \x01(\x05H\x00\x88\x01\x01\x12\x31\n\rknown_at_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nas_of_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x07\n\x05_hops\"j\n\x13SearchNotesResponse\x12*\n\x04hits\x18\x01 \x03(\x0b\x32\x1c.mneme.agentic.v1.ScoredNote\x12\x15\n\romitted_count\x18\x02 \x01(\x05\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\"r\n\x15RecordFeedbackRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x10\n\x08note_ids\x18\x03 \x03(\t\x12\x15\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x05H\x00\x88\x01\x01\x42\x0b\n\t_feedback\"@\n\x16RecordFeedbackResponse\x12\x10\n\x08note_ids\x18\x01 \x03(\t\x12\x14\n\x0cjudged_links\x18\x02 \x01(\x05\"U\n\x10RecordUseRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x30\n\x04uses\x18\x02 \x03(\x0b\x32\".mneme.agentic.internal.v1.NoteUse\"U\n\x07NoteUse\x12\x0e\n\x06use_id\x18\x01 \x01(\t\x12\x10\n\x08note_ids\x18\x02 \x03(\t\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\\\n\x11RecordUseResponse\x12\x14\n\x0c\x63ounted_uses\x18\x01 \x01(\x05\x12\x1a\n\x12strengthened_links\x18\x02 \x01(\x05\x12\x15\n\rcreated_links\x18\x03 \x01(\x05\"A\n\x15RemoveBySourceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0finteraction_ids\x18\x02 \x03(\t\"]\n\x16RemoveBySourceResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rchanged_notes\x18\x02 \x01(\x05\x12\x15\n\rremoved_links\x18\x03 \x01(\x05\"9\n\x10ListUsersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\">\n\x11ListUsersResponse\x12\x10\n\x08user_ids\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"8\n\x12RemoveOwnerRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tnotes_max\x18\x02 \x01(\x05\"r\n\x13RemoveOwnerResponse\x12\x15\n\rremoved_notes\x18\x01 \x01(\x05\x12\x15\n\rremoved_links\x18\x02 \x01(\x05\x12\x1b\n\x13\x64\x65stroyed_data_keys\x18\x03 \x01(\x05\x12\x10\n\x08has_more\x18\x04 \x01(\x08\x32\xa3\x06\n\x13NoteInternalService\x12r\n\rGenerateNotes\x12/.mneme.agentic.internal.v1.GenerateNotesRequest\x1a\x30.mneme.agentic.internal.v1.GenerateNotesResponse\x12l\n\x0bSearchNotes\x12-.mneme.agentic.internal.v1.SearchNotesRequest\x1a..mneme.agentic.internal.v1.SearchNotesResponse\x12u\n\x0eRecordFeedback\x12\x30.mneme.agentic.internal.v1.RecordFeedbackRequest\x1a\x31.mneme.agentic.internal.v1.RecordFeedbackResponse\x12\x66\n\tRecordUse\x12+.mneme.agentic.internal.v1.RecordUseRequest\x1a,.mneme.agentic.internal.v1.RecordUseResponse\x12u\n\x0eRemoveBySource\x12\x30.mneme.agentic.internal.v1.RemoveBySourceRequest\x1a\x31.mneme.agentic.internal.v1.RemoveBySourceResponse\x12\x66\n\tListUsers\x12+.mneme.agentic.internal.v1.ListUsersRequest\x1a,.mneme.agentic.internal.v1.ListUsersResponse\x12l\n\x0bRemoveOwner\x12-.mneme.agentic.internal.v1.RemoveOwnerRequest\x1a..mneme.agentic.internal.v1.RemoveOwnerResponseB\x8e\x01\n\x1c\x61i.mneme.agentic.internal.v1P\x01ZPgithub.com/mneme-ai/mneme/clients/go/mneme/agentic/internal/v1;agenticinternalv1\xaa\x02\x19Mneme.Agentic.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,31 +46,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GENERATENOTESRESPONSE']._serialized_start=517
   _globals['_GENERATENOTESRESPONSE']._serialized_end=605
   _globals['_SEARCHNOTESREQUEST']._serialized_start=608
-  _globals['_SEARCHNOTESREQUEST']._serialized_end=781
-  _globals['_SEARCHNOTESRESPONSE']._serialized_start=783
-  _globals['_SEARCHNOTESRESPONSE']._serialized_end=889
-  _globals['_RECORDFEEDBACKREQUEST']._serialized_start=891
-  _globals['_RECORDFEEDBACKREQUEST']._serialized_end=1005
-  _globals['_RECORDFEEDBACKRESPONSE']._serialized_start=1007
-  _globals['_RECORDFEEDBACKRESPONSE']._serialized_end=1071
-  _globals['_RECORDUSEREQUEST']._serialized_start=1073
-  _globals['_RECORDUSEREQUEST']._serialized_end=1158
-  _globals['_NOTEUSE']._serialized_start=1160
-  _globals['_NOTEUSE']._serialized_end=1245
-  _globals['_RECORDUSERESPONSE']._serialized_start=1247
-  _globals['_RECORDUSERESPONSE']._serialized_end=1339
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=1341
-  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=1406
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=1408
-  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=1501
-  _globals['_LISTUSERSREQUEST']._serialized_start=1503
-  _globals['_LISTUSERSREQUEST']._serialized_end=1560
-  _globals['_LISTUSERSRESPONSE']._serialized_start=1562
-  _globals['_LISTUSERSRESPONSE']._serialized_end=1624
-  _globals['_REMOVEOWNERREQUEST']._serialized_start=1626
-  _globals['_REMOVEOWNERREQUEST']._serialized_end=1682
-  _globals['_REMOVEOWNERRESPONSE']._serialized_start=1684
-  _globals['_REMOVEOWNERRESPONSE']._serialized_end=1798
-  _globals['_NOTEINTERNALSERVICE']._serialized_start=1801
-  _globals['_NOTEINTERNALSERVICE']._serialized_end=2604
+  _globals['_SEARCHNOTESREQUEST']._serialized_end=880
+  _globals['_SEARCHNOTESRESPONSE']._serialized_start=882
+  _globals['_SEARCHNOTESRESPONSE']._serialized_end=988
+  _globals['_RECORDFEEDBACKREQUEST']._serialized_start=990
+  _globals['_RECORDFEEDBACKREQUEST']._serialized_end=1104
+  _globals['_RECORDFEEDBACKRESPONSE']._serialized_start=1106
+  _globals['_RECORDFEEDBACKRESPONSE']._serialized_end=1170
+  _globals['_RECORDUSEREQUEST']._serialized_start=1172
+  _globals['_RECORDUSEREQUEST']._serialized_end=1257
+  _globals['_NOTEUSE']._serialized_start=1259
+  _globals['_NOTEUSE']._serialized_end=1344
+  _globals['_RECORDUSERESPONSE']._serialized_start=1346
+  _globals['_RECORDUSERESPONSE']._serialized_end=1438
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_start=1440
+  _globals['_REMOVEBYSOURCEREQUEST']._serialized_end=1505
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_start=1507
+  _globals['_REMOVEBYSOURCERESPONSE']._serialized_end=1600
+  _globals['_LISTUSERSREQUEST']._serialized_start=1602
+  _globals['_LISTUSERSREQUEST']._serialized_end=1659
+  _globals['_LISTUSERSRESPONSE']._serialized_start=1661
+  _globals['_LISTUSERSRESPONSE']._serialized_end=1723
+  _globals['_REMOVEOWNERREQUEST']._serialized_start=1725
+  _globals['_REMOVEOWNERREQUEST']._serialized_end=1781
+  _globals['_REMOVEOWNERRESPONSE']._serialized_start=1783
+  _globals['_REMOVEOWNERRESPONSE']._serialized_end=1897
+  _globals['_NOTEINTERNALSERVICE']._serialized_start=1900
+  _globals['_NOTEINTERNALSERVICE']._serialized_end=2703
 # @@protoc_insertion_point(module_scope)

@@ -42,18 +42,22 @@ class GenerateNotesResponse(_message.Message):
     def __init__(self, results: _Optional[_Iterable[_Union[GenerateNotesResult, _Mapping]]] = ...) -> None: ...
 
 class SearchNotesRequest(_message.Message):
-    __slots__ = ("user_id", "query_vector", "reader_scope", "limit", "hops")
+    __slots__ = ("user_id", "query_vector", "reader_scope", "limit", "hops", "known_at_time", "as_of_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     HOPS_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
     limit: int
     hops: int
-    def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ...) -> None: ...
+    known_at_time: _timestamp_pb2.Timestamp
+    as_of_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., hops: _Optional[int] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class SearchNotesResponse(_message.Message):
     __slots__ = ("hits", "omitted_count", "degraded")

@@ -1,0 +1,74 @@
+"""Episodes that were archived since a time, as candidates of a search as of that time (SPEC 3.7).
+
+They are in no index: those that share words with the query, then the newest ones, are read from the store and embedded
+for this search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+
+from services.common.embedding.embedder import Embedder
+from services.episodic.candidates import CandidateQuery, Candidates
+from services.episodic.config import TextSettings
+from services.episodic.model import EpisodeId, episode_pieces
+from services.episodic.store import EpisodeStore
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedCandidates:
+    """Adds archived episodes to the candidates of a search."""
+
+    store: EpisodeStore
+    embedder: Embedder
+    text: TextSettings
+    count_max: int  # episodes that are added
+
+    async def added(self, query: CandidateQuery, found: Candidates, archived_after: datetime) -> Candidates:
+        """The candidates with episodes that happened before a time and were archived after it.
+
+        No retriever returned them, so they have scores and no ranks.
+        """
+        columns, lexical = await self.store.archived_columns(
+            query.owner,
+            query.text,
+            scope_keys=query.scope_keys,
+            archived_after=archived_after,
+            limit=min(self.count_max, query.retriever_limit),
+        )
+        known = set(found.columns.keys)
+        further = [i for i, key in enumerate(columns.keys) if key not in known]
+        if not further:
+            return found
+        columns = columns.selected(further)
+        nothing = [0] * len(further)
+        return replace(
+            found,
+            columns=found.columns.joined(columns),
+            dense_scores=[*found.dense_scores, *await self._similarities(query, columns.episode_ids)],
+            lexical_scores=[*found.lexical_scores, *(lexical[i] for i in further)],
+            dense_ranks=[*found.dense_ranks, *nothing],
+            lexical_ranks=[*found.lexical_ranks, *nothing],
+        )
+
+    async def _similarities(self, query: CandidateQuery, names: list[bytes]) -> list[float]:
+        """For each episode the best cosine of its pieces to the query; 0 for one that is gone."""
+        episodes = await self.store.get(query.owner, [EpisodeId(UUID(bytes=name)) for name in names])
+        pieces = [
+            (place, piece)
+            for place, name in enumerate(names)
+            if (episode := episodes.get(EpisodeId(UUID(bytes=name)))) is not None
+            for piece in episode_pieces(
+                episode.content.text, piece_chars=self.text.piece_chars, pieces_max=self.text.pieces_max
+            )
+        ]
+        best = np.zeros(len(names), dtype=np.float32)
+        if pieces:
+            vectors = await self.embedder.embed_documents([piece for _, piece in pieces])
+            np.maximum.at(best, [place for place, _ in pieces], vectors @ query.vector)
+        similarities: list[float] = best.tolist()
+        return similarities
