@@ -244,6 +244,7 @@ class _RunsAgain:
         self.users = store.users
         self.facts_of = store.facts_of
         self.merge_groups = store.merge_groups
+        self.active_time = store.active_time
 
     async def write(self, owner: Owner, work: Callable[[FactWriter], Awaitable[_T]]) -> _T:
         async def failing(writer: FactWriter) -> None:

@@ -145,7 +145,7 @@ class NoteOperations(Operations):
             limit: At most this many, 1 to 200. The worst are omitted where the response would exceed 3 MiB.
             hops: How many links to follow from the notes found by similarity, 0 to 2; None means 2.
             scope: The reader's scope; None means GLOBAL.
-            known_at_time: What was known then: notes with the text of then, also those that were archived since; None: now.
+            known_at_time: What was known then: notes with the text of then, also those archived since; None: now.
             as_of_time: What held then, by what is known today; None: now.
             timeout_seconds: Deadline of this call.
         """
