@@ -50,7 +50,7 @@ from services.common.maintenance.postgres import PostgresMaintenanceStore, migra
 from services.common.maintenance.servicer import maintenance_binding
 from services.common.maintenance.store import MaintenanceStore
 from services.common.maintenance.tier import TierJob, TierMaintenance
-from services.common.model_change import FormerVectors, ReembedRows
+from services.common.model_change import FormerVectors, ReembedRows, SecondVectors
 from services.common.model_comparison import TextComparer
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
@@ -237,9 +237,11 @@ async def open_agentic_on(
         former = FormerVectors(
             former_store, embedder.model_id, chosen.model_change, settle_seconds=settle_seconds(resources)
         )
+        other = second_model(resources.second_embedder)
+        second = SecondVectors("agentic.fill_second_vectors", former_store, embedder, other, chosen.model_change)
         vector_form = VectorForm(embedder.model_id, embedder.dimension)
         tokens = PageTokens(resources.secret)
-        text_comparer = TextComparer(embedder, second_model(resources.second_embedder), chosen.model_change)
+        text_comparer = TextComparer(embedder, other, chosen.model_change)
         comparer = NoteComparer(store, text_comparer, rows_max=chosen.model_change.compared_rows_max)
         public = ServiceBinding(
             servicer.SERVICE_NAME,
@@ -253,7 +255,7 @@ async def open_agentic_on(
             internal_servicer.SERVICE_NAME,
             internal_pb2_grpc.add_NoteInternalServiceServicer_to_server,
             internal_servicer.NoteInternalServicer(
-                ingest, notes, removal, feedback, uses, limits, vector_form, clock, tokens, decay, former
+                ingest, notes, removal, feedback, uses, limits, vector_form, clock, tokens, decay, former, second
             ),
             internal_servicer.ROLES,
         )
@@ -272,13 +274,17 @@ async def open_agentic_on(
                 maintenance, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max
             )
             retention = chosen.idempotency_retention_seconds
-            reembed = ReembedRows("agentic.reembed_notes", former_store, embedder, chosen.model_change)
+            reembed = ReembedRows("agentic.reembed_notes", former_store, embedder, chosen.model_change, beside=other)
             about = "Embeds notes anew whose vectors are of a former embedding model."
             chosen_jobs = [*note_jobs(store, embedder, token_counter(), clock, chosen), TierJob(reembed, about)]
+            if second.fill is not None:
+                about = "Embeds notes by the second embedding model too, before a cut-over to it."
+                chosen_jobs.append(TierJob(second.fill, about))
             jobs = TierMaintenance(
                 runner, maintenance, chosen_jobs, clock, retention_seconds=retention, log_days=bounds.log_days
             )
             bring_over = functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed))
+            fill = functools.partial(second.keep_filling, runner.run)
             bindings.append(maintenance_binding(jobs))
 
         def start(work: BackgroundWork[str]) -> None:
@@ -288,5 +294,7 @@ async def open_agentic_on(
                 work.keep_running("lead-maintenance", leader.run)
             jobs.start(work)
             work.keep_running("bring-vectors-over", bring_over)
+            if second.fill is not None:
+                work.keep_running("fill-second-vectors", fill)
 
         yield AgenticTier(bindings, recorder, start)

@@ -1,4 +1,4 @@
-"""Notes whose vectors are of a former embedding model."""
+"""Vectors of notes by their embedding models."""
 
 from __future__ import annotations
 
@@ -19,9 +19,18 @@ class NoteVectors:
         self._store = store
         self._captions_max = captions_max
 
+    @property
+    def keeps_two(self) -> bool:
+        """See `FormerVectorStore.keeps_two`."""
+        return self._store.keeps_two_models
+
     async def owners(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
         """See `FormerVectorStore.owners`."""
         return await self._store.owners_of_other_models(model, after=after, limit=limit)
+
+    async def count(self, *, model: str, limit: int) -> int:
+        """See `FormerVectorStore.count`."""
+        return await self._store.count_of_other_models(model, limit=limit)
 
     async def lacks(self, owner: Owner, *, model: str) -> bool:
         """See `FormerVectorStore.lacks`."""
@@ -47,7 +56,9 @@ class NoteVectors:
             for text in (note.embedded_text, *(caption for _, caption in note.captions(self._captions_max)))
         ]
 
-    async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:
+    async def replace(
+        self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> set[str]:
         """See `FormerVectorStore.replace`."""
         numbers: dict[NoteId, list[int]] = {}
         for number, each in enumerate(texts):
@@ -63,7 +74,7 @@ class NoteVectors:
             note_ids = [note.note_id for note in kept]
             if kept:
                 own_vectors = vectors[[numbers[note_id][0] for note_id in note_ids]]
-                await writer.replace_vectors(note_ids, own_vectors, model=model)
+                await writer.replace_vectors(note_ids, own_vectors, model=model, beside=beside)
                 captions = [
                     CaptionVector(note.note_id, place, vectors[number])
                     for note in kept
@@ -71,10 +82,18 @@ class NoteVectors:
                         note.captions(self._captions_max), numbers[note.note_id][1:], strict=True
                     )
                 ]
-                await writer.put_captions(note_ids, captions, model=model)
+                await writer.put_captions(note_ids, captions, model=model, beside=beside)
             return set(note_ids)
 
         return await self._store.write(owner, work)
+
+    async def owners_with_others(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
+        """See `FormerVectorStore.owners_with_others`."""
+        return await self._store.owners_of_two_models(model, after=after, limit=limit)
+
+    async def drop_others(self, owner: Owner, *, model: str) -> int:
+        """See `FormerVectorStore.drop_others`."""
+        return await self._store.write(owner, lambda writer: writer.drop_vectors_of_other_models(model))
 
     def _version(self, note: Note) -> str:
         return repr((note.embedded_text, note.captions(self._captions_max)))

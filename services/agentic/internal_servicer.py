@@ -22,7 +22,7 @@ from services.agentic.service import NoteService
 from services.agentic.use import NoteUses
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
-from services.common.model_change import FormerVectors
+from services.common.model_change import FormerVectors, SecondVectors
 from services.common.owners import TenantId
 from services.common.paging import PageTokens
 from services.common.users import users_page
@@ -39,6 +39,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "RemoveBySource": Role.SERVICE,
     "ListUsers": Role.SERVICE,
     "RemoveOwner": Role.SERVICE,
+    "CheckModelVectors": Role.SERVICE,
 }
 """The role that each method needs, by its name."""
 
@@ -59,6 +60,7 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         tokens: PageTokens,
         decay: Decay,
         former: FormerVectors,
+        second: SecondVectors,
     ) -> None:
         """Serve the use cases; requests are checked against `limits`."""
         self._ingest = ingest
@@ -72,6 +74,7 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         self._tokens = tokens
         self._decay = decay
         self._former = former
+        self._second = second
 
     async def GenerateNotes(self, request: pb.GenerateNotesRequest, _context: Context) -> pb.GenerateNotesResponse:
         """See notes.proto."""
@@ -120,3 +123,9 @@ class NoteInternalServicer(notes_pb2_grpc.NoteInternalServiceServicer):
         """See notes.proto."""
         owner = commands.remove_owner_command(request, current_principal(), limits=self._limits)
         return convert.remove_owner_response(await self._removal.of_owner(owner, notes_max=request.notes_max))
+
+    async def CheckModelVectors(
+        self, request: pb.CheckModelVectorsRequest, _context: Context
+    ) -> pb.CheckModelVectorsResponse:
+        """See notes.proto."""
+        return pb.CheckModelVectorsResponse(lacking_count=await self._second.count_lacking(request.model))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
+from uuid import UUID
 
 from services.agentic.model import NoteStatus
 from services.agentic.stores.postgres import SCHEMA
 from services.agentic.stores.postgres_sealing import SEALED_TABLES
 from services.agentic.versions import version_from_row, version_row
-from services.common.copying.model import Record
+from services.common.copying.model import Kind, Owner, Record
 from services.common.copying.postgres_values import vector_bytes
 from services.common.embedding.vectors import Vector
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.portability.drivers import PostgresUserRecords
 from services.common.portability.records import Shape, TierRecords, Written
-from services.common.postgres.types import Pool
+from services.common.postgres.types import Connection, Pool
 from services.common.tier_embedder import TierEmbedder
 from services.common.turns import Attachment, searchable_text
 
@@ -23,12 +24,18 @@ _NOTES: Final = f"{SCHEMA}.notes"
 _VECTORS: Final = f"{SCHEMA}.note_vectors"
 _CAPTION_VECTORS: Final = f"{SCHEMA}.caption_vectors"
 _VERSIONS: Final = f"{SCHEMA}.note_versions"
+_DROP_OTHER_VECTORS: Final = """
+    DELETE FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND model <> $4
+"""
+_DROP_OTHER_CAPTIONS: Final = """
+    DELETE FROM agentic.caption_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND model <> $4
+"""
 _CAPTION: Final = 2  # among the parts of an attachment in a record
 
 
 def agentic_user_records(pool: Pool, keys: DataKeys = NO_DATA_KEYS) -> PostgresUserRecords:
     """Where the records are, without a graph."""
-    return PostgresUserRecords(pool, SCHEMA, keys=keys, sealed=SEALED_TABLES)
+    return PostgresUserRecords(pool, SCHEMA, _written, keys=keys, sealed=SEALED_TABLES)
 
 
 def agentic_records(
@@ -93,6 +100,14 @@ def _check_version(record: Record) -> None:
     texts += [part for parts in said["attachments"] for part in parts] if said else []
     if not is_same or not all(isinstance(text, str) for text in texts):
         raise ValueError("not the text of a note")
+
+
+async def _written(connection: Connection, owner: Owner, kind: Kind, records: Sequence[Record]) -> None:
+    """Takes the vectors of other models away from notes that were there before: these may say something else now."""
+    if kind.name == _VECTORS:
+        given = (*owner, [UUID(record["note_id"]) for record in records], records[0]["model"])
+        await connection.execute(_DROP_OTHER_VECTORS, *given)
+        await connection.execute(_DROP_OTHER_CAPTIONS, *given)
 
 
 def _embedded_text(record: Record) -> str:

@@ -209,12 +209,19 @@ class NoteWriter(UpkeepWrites, Protocol):
         """Erase what versions of notes say that come from one of the interactions or answer its question."""
         ...
 
-    async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
-        """Give stored notes other vectors of length 1, instead of those of any model."""
+    async def replace_vectors(
+        self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> None:
+        """Give stored notes other vectors of length 1, instead of those of any model but `beside`.
+
+        A store that does not keep vectors of two models of a note replaces those too.
+        """
         ...
 
-    async def put_captions(self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str) -> None:
-        """Give stored notes these vectors for captions, of length 1, instead of those of any model.
+    async def put_captions(
+        self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str, beside: str = ""
+    ) -> None:
+        """Give stored notes these vectors for captions, of length 1, instead of those of any model but `beside`.
 
         Each caption is of one of the notes; those without one have none afterwards.
         """

@@ -36,6 +36,11 @@ class PairUse:
 class UpkeepReads(Protocol):
     """Reads of background work. All methods raise `StoreUnavailable`."""
 
+    @property
+    def keeps_two_models(self) -> bool:
+        """Whether a note can have vectors of two embedding models."""
+        ...
+
     async def note_owners(self, *, after: Owner | None, limit: int) -> list[Owner]:
         """Users of all tenants behind one, by tenant and user."""
         ...
@@ -53,20 +58,32 @@ class UpkeepReads(Protocol):
         ...
 
     async def owners_of_other_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
-        """Users of all tenants with notes of any status whose vectors are of another model, as `note_owners`."""
+        """Users of all tenants with notes of any status that have vectors of other models alone, as `note_owners`."""
+        ...
+
+    async def count_of_other_models(self, model: str, *, limit: int) -> int:
+        """Notes of all tenants and of any status that have vectors of other models alone, counted up to a limit."""
+        ...
+
+    async def owners_of_two_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
+        """Users of all tenants with notes that have vectors of this model and of another one, as `note_owners`."""
         ...
 
     async def has_active_of_other_models(self, owner: Owner, model: str) -> bool:
-        """Whether the vector of an active note is of another model."""
+        """Whether an active note has vectors of other models alone."""
         ...
 
     async def notes_of_other_models(self, owner: Owner, model: str, *, before: NoteId, limit: int) -> list[NoteId]:
-        """Notes of any status whose vectors are of another model, greatest id first, below one ("" for all)."""
+        """Notes of any status with vectors of other models alone, greatest id first, below one ("" for all)."""
         ...
 
 
 class UpkeepWrites(Protocol):
     """Reads and writes inside a transaction of one user's notes."""
+
+    async def drop_vectors_of_other_models(self, model: str) -> int:
+        """Remove vectors of other models from notes that have one of this model; from how many notes."""
+        ...
 
     async def links_among(self, note_ids: Sequence[NoteId]) -> list[Link]:
         """Links whose notes are both named, of any status, by first note, second note and type."""

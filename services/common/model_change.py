@@ -1,7 +1,9 @@
-"""Brings vectors of a former embedding model over to the present one, where they are stored beside their texts.
+"""A change of the embedding model of vectors that are stored with their texts: those of facts and notes.
 
-Vectors of different models cannot be compared, so a search passes over those of a former model. `ReembedRows` makes
-them anew while the tier is used; `FormerVectors` knows until then whose searches lack something.
+Vectors of different models cannot be compared, so a search passes over what has no vector of its model. `ReembedRows`
+makes those while the tier is used: of the serving model what it lacks, and before a cut-over those of a second model
+beside them, where the driver can store two. `FormerVectors` knows until then whose searches lack something, and
+`SecondVectors` how many rows a cut-over would lack.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import structlog
 
 from services.common.embedding.vectors import Matrix
+from services.common.errors import FailedPrecondition
 from services.common.maintenance import Cap, Change, Step
 from services.common.owners import Owner, TenantId, UserId
 from services.common.settings_types import Count, Seconds
@@ -23,6 +26,9 @@ from services.common.tier_embedder import TierEmbedder
 
 _log = structlog.get_logger(__name__)
 
+LACKING_MAX: Final = 10_000
+"""Rows that `SecondVectors.count_lacking` counts."""
+_OWNERS_AT_ONCE: Final = 100
 _KNOWN_MAX: Final = 20_000
 """Owners known to lack nothing, above which all are asked for anew."""
 
@@ -39,6 +45,10 @@ class ModelChangeSettings:
     """Between two looks while there are vectors of a former model."""
     idle_seconds: Seconds = 3_600.0
     """Between two looks while there are none."""
+    second_seconds: Seconds = 60.0
+    """Between two looks for facts or notes without a vector of the second model, while there is one."""
+    last_rows_max: Count = 1_000
+    """Facts or notes without such a vector that the check before a cut-over embeds itself, as the last ones."""
     compared_rows_max: Count = 1_000
     """Facts or notes of a user that two models are compared on, the newest ones."""
     compared_questions_max: Count = 50
@@ -61,11 +71,20 @@ class EmbeddedText:
 class FormerVectorStore(Protocol):
     """What every driver must do. `tests/contract/former_vectors.py` is the suite that it passes.
 
-    Rows are those of any status. All methods raise `StoreUnavailable`.
+    Rows are those of any status; one that lacks a model has no vector of it. All methods raise `StoreUnavailable`.
     """
 
+    @property
+    def keeps_two(self) -> bool:
+        """Whether a row can have vectors of two models."""
+        ...
+
     async def owners(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
-        """Users of all tenants with vectors of another model than this, by tenant and user, behind the one named."""
+        """Users of all tenants with rows that lack a model, by tenant and user, behind the one named."""
+        ...
+
+    async def count(self, *, model: str, limit: int) -> int:
+        """How many rows of all tenants lack a model, counted up to a limit."""
         ...
 
     async def lacks(self, owner: Owner, *, model: str) -> bool:
@@ -73,7 +92,7 @@ class FormerVectorStore(Protocol):
         ...
 
     async def former(self, owner: Owner, *, model: str, before: str, limit: int) -> Sequence[str]:
-        """Ids of rows with vectors of another model than this, greatest first, below one ("" for all).
+        """Ids of rows that lack a model, greatest first, below one ("" for all).
 
         Ids sort by the time at which the rows were made, so that the newest come first.
         """
@@ -83,37 +102,59 @@ class FormerVectorStore(Protocol):
         """The texts of those of the rows that are there, in any order."""
         ...
 
-    async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:
-        """Gives rows other vectors, in one transaction under the user's lock that refuses a void claim.
+    async def replace(
+        self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> set[str]:
+        """Gives rows vectors of a model, in one transaction under the user's lock that refuses a void claim.
 
-        A row whose text is another one by now stays as it is. Searches of all replicas use the new vectors from then
-        on. Nothing else of a row changes: an etag that a client has read stays valid.
+        Those of other models go, but for the model `beside`, where the store keeps two. A row whose text is another
+        one by now stays as it is. Searches of all replicas use the new vectors from then on. Nothing else of a row
+        changes: an etag that a client has read stays valid. Whatever gives a row another text takes all its vectors
+        away but the one that is written with the text.
 
         Returns:
             The rows that have their new vector.
         """
         ...
 
+    async def owners_with_others(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
+        """Users of all tenants with rows that have a vector of this model and one of another, as `owners`."""
+        ...
+
+    async def drop_others(self, owner: Owner, *, model: str) -> int:
+        """Removes vectors of other models from the user's rows that have one of this model; how many rows had some."""
+        ...
+
 
 class ReembedRows:
-    """Job: embeds anew what has a vector of a former model, user by user, the newest first."""
+    """Job: embeds what has no vector of a model, user by user, the newest first."""
 
     cap = Cap()  # it retires nothing
 
     def __init__(
-        self, name: str, store: FormerVectorStore, embedder: TierEmbedder, settings: ModelChangeSettings
+        self,
+        name: str,
+        store: FormerVectorStore,
+        embedder: TierEmbedder,
+        settings: ModelChangeSettings,
+        *,
+        beside: TierEmbedder | None = None,
     ) -> None:
-        """The job of this name replaces in `store` what is not of the model of `embedder`."""
+        """The job of this name makes in `store` what lacks the model of `embedder`.
+
+        Vectors of other models are replaced, but for those of `beside`.
+        """
         self.name = name
         self._store = store
         self._embedder = embedder
         self._settings = settings
+        self._beside = "" if beside is None else beside.model_id
 
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[Sequence[str]]]:
         """See `Job.steps`: a batch of one user a step. A run that goes on begins behind the batch it was at."""
         last: Owner | None = None
-        if after:
-            last, before = _place(after)
+        if (place := self._place(after)) is not None:
+            last, before = place
             if owner in {None, last}:
                 async for step in self._batches(last, before):
                     yield step
@@ -132,7 +173,7 @@ class ReembedRows:
         model, limit = self._embedder.model_id, self._settings.batch_max
         while row_ids := await self._store.former(owner, model=model, before=before, limit=limit):
             before = row_ids[-1]
-            yield Step(row_ids, _cursor(owner, before), owner, len(row_ids))
+            yield Step(row_ids, self._cursor(owner, before), owner, len(row_ids))
 
     def plan(self, state: Sequence[str], now: datetime) -> Sequence[Change]:
         """See `Job.plan`."""
@@ -147,13 +188,26 @@ class ReembedRows:
         if not texts:
             return []
         vectors = await self._embedder.embed([each.text for each in texts])
-        made = await self._store.replace(owner, texts, vectors, model=self._embedder.model_id)
+        model = self._embedder.model_id
+        made = await self._store.replace(owner, texts, vectors, model=model, beside=self._beside)
         return [change for change in changes if change.target in made]
 
     async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
-        """See `Job.undo`. There is nothing to take back: the way back is a start with the former model."""
+        """See `Job.undo`. There is nothing to take back: the way back is another cut-over."""
         del owner, changes
         return 0
+
+    def _cursor(self, owner: Owner, before: str) -> str:
+        """Names the model as well: a run of before a cut-over, which made vectors of the other one, does not go on."""
+        return json.dumps([owner.tenant_id, owner.user_id, before, self._embedder.model_id])
+
+    def _place(self, cursor: str) -> tuple[Owner, str] | None:
+        if not cursor:
+            return None
+        tenant_id, user_id, before, *model = json.loads(cursor)  # without a model, of an earlier release
+        if model and model != [self._embedder.model_id]:
+            return None
+        return Owner(TenantId(tenant_id), UserId(user_id)), before
 
 
 class FormerVectors:
@@ -230,10 +284,83 @@ class FormerVectors:
             await run()
 
 
-def _cursor(owner: Owner, before: str) -> str:
-    return json.dumps([owner.tenant_id, owner.user_id, before])
+class SecondVectors:
+    """Has rows embedded by the second model beside the first, and says what a cut-over would lack."""
+
+    def __init__(
+        self,
+        name: str,
+        store: FormerVectorStore,
+        first: TierEmbedder,
+        second: TierEmbedder | None,
+        settings: ModelChangeSettings,
+    ) -> None:
+        """Rows are in `store`; `first` is the model that serves. The job that makes vectors of `second` has a name."""
+        self._store = store
+        self._first = first
+        self._settings = settings
+        self.model = second
+        """The second model, where there is one."""
+        self.fill: ReembedRows | None = None
+        """The job; None where there is no second model, or the store keeps one vector of a row."""
+        if second is not None and store.keeps_two:
+            self.fill = ReembedRows(name, store, second, settings, beside=first)
+
+    async def keep_filling(self, run: Callable[[ReembedRows], Awaitable[object]]) -> None:
+        """Looks again and again for rows without a vector of the second model, and has `run` run the job on them."""
+        while self.model is not None and self.fill is not None:
+            if await self._store.owners(model=self.model.model_id, after=None, limit=1):
+                await run(self.fill)
+            await asyncio.sleep(self._settings.second_seconds)
+
+    async def count_lacking(self, model: str) -> int:
+        """How many rows a cut-over to a model would lack; `LACKING_MAX` where there are more.
+
+        Where they are few they are embedded here, and none is counted then: what is written since is embedded after
+        the cut-over. So are all rows of a store that keeps one vector of each, of which none is counted either.
+
+        Raises:
+            FailedPrecondition: The tier does not hold the model.
+            StoreUnavailable: The store cannot be used, or the model.
+        """
+        is_first = model == self._first.model_id
+        if not is_first and (self.model is None or model != self.model.model_id):
+            raise FailedPrecondition(f"the tier does not hold the embedding model {model}")
+        if self.fill is None:
+            return 0
+        count = await self._store.count(model=model, limit=LACKING_MAX)
+        if is_first or count > self._settings.last_rows_max:
+            return count  # those of the first model are embedded by another job already
+        async for step in self.fill.steps(after="", owner=None):
+            await self.fill.apply(step.owner, self.fill.plan(step.state, datetime.now(UTC)))
+        return 0
 
 
-def _place(cursor: str) -> tuple[Owner, str]:
-    tenant_id, user_id, before = json.loads(cursor)
-    return Owner(TenantId(tenant_id), UserId(user_id)), before
+async def count_owners_with_others(store: FormerVectorStore, *, model: str) -> int:
+    """Of how many users `drop_former_vectors` would remove vectors.
+
+    Raises:
+        StoreUnavailable: The store cannot be read.
+    """
+    count = 0
+    after: Owner | None = None
+    while page := await store.owners_with_others(model=model, after=after, limit=_OWNERS_AT_ONCE):
+        count, after = count + len(page), page[-1]
+    return count
+
+
+async def drop_former_vectors(store: FormerVectorStore, *, model: str) -> int:
+    """Removes what is left of other models than one from rows of all users that have a vector of this one.
+
+    Returns:
+        From how many rows. May be interrupted and repeated.
+
+    Raises:
+        StoreUnavailable: The store cannot be used.
+    """
+    count = 0
+    after: Owner | None = None
+    while page := await store.owners_with_others(model=model, after=after, limit=_OWNERS_AT_ONCE):
+        for after in page:
+            count += await store.drop_others(after, model=model)
+    return count

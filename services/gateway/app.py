@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +21,7 @@ from services.common.errors import MnemeError
 from services.common.ids import IdSource
 from services.common.maintenance.postgres import migrate_maintenance
 from services.common.maintenance.purges import purges_after
+from services.common.model_change import LACKING_MAX
 from services.common.paging import PageTokens
 from services.common.postgres.migrations import migrate
 from services.common.postgres.pool import readiness_check
@@ -41,7 +42,7 @@ from services.gateway.context.service import ContextBuilder
 from services.gateway.context_window.app import open_context_windows
 from services.gateway.documents.app import open_documents
 from services.gateway.door import Door
-from services.gateway.embedding_model.service import EmbeddingModels
+from services.gateway.embedding_model.service import EmbeddingModels, TierCheck
 from services.gateway.embedding_model.servicer import embedding_model_binding
 from services.gateway.erasure.app import open_erasure
 from services.gateway.erasure.hiding import ErasedUsers, hiding
@@ -286,7 +287,7 @@ async def open_gateway(
                 purges_after=partial(purges_after, pool),
             ),
             embedding_model_binding(
-                EmbeddingModels(PostgresServingModels(pool), serving, upstream.episodic.count_lacking),
+                EmbeddingModels(PostgresServingModels(pool), serving, _model_checks(upstream)),
                 deadline_seconds=use_cases.deadline_seconds,
             ),
             maintenance_binding(
@@ -304,6 +305,15 @@ async def open_gateway(
         # A tier that is away degrades responses, and no more.
         shown = [hiding(binding, erased) for binding in (*own, *door.bindings())]
         yield Gateway(audit.over(shown, readiness_check(pool)), use_cases)
+
+
+def _model_checks(upstream: Upstream) -> Sequence[TierCheck]:
+    """What must not be lacking for a cut-over to another embedding model."""
+    return (
+        TierCheck(upstream.episodic.count_lacking, "episodes of {} users", 100, "episodic.fill_second_index"),
+        TierCheck(upstream.facts.count_lacking, "{} facts", LACKING_MAX, "semantic.fill_second_vectors"),
+        TierCheck(upstream.notes.count_lacking, "{} notes", LACKING_MAX, "agentic.fill_second_vectors"),
+    )
 
 
 def _serving_embedder(resources: GatewayResources) -> tuple[ServingModel, Embedder]:

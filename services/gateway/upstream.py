@@ -192,6 +192,12 @@ class FactClient(TierClient):
         self._stub = facts_pb2_grpc.FactServiceStub(channel)
         self._internal = semantic_pb2_grpc.SemanticInternalServiceStub(channel)
 
+    async def count_lacking(self, principal: Principal, model: str, timeout_seconds: float) -> int:
+        """See SemanticInternalService.CheckModelVectors."""
+        request = semantic_pb2.CheckModelVectorsRequest(model=model)
+        call = self._call(self._internal.CheckModelVectors, request, principal, timeout_seconds)
+        return (await call).lacking_count
+
     async def extract(
         self, principal: Principal, request: semantic_pb2.ExtractFactsRequest, *, timeout_seconds: float
     ) -> semantic_pb2.ExtractFactsResponse:
@@ -267,6 +273,12 @@ class NoteClient(TierClient):
         super().__init__("agentic", metadata)
         self._stub = notes_pb2_grpc.NoteInternalServiceStub(channel)
         self._notes = public_notes_pb2_grpc.NoteServiceStub(channel)
+
+    async def count_lacking(self, principal: Principal, model: str, timeout_seconds: float) -> int:
+        """See NoteInternalService.CheckModelVectors."""
+        request = notes_pb2.CheckModelVectorsRequest(model=model)
+        call = self._call(self._stub.CheckModelVectors, request, principal, timeout_seconds)
+        return (await call).lacking_count
 
     async def generate(
         self, principal: Principal, request: notes_pb2.GenerateNotesRequest, *, timeout_seconds: float

@@ -31,7 +31,7 @@ from services.common.maintenance.neo4j import Neo4jMaintenanceStore
 from services.common.maintenance.postgres import PostgresMaintenanceStore, migrate_maintenance
 from services.common.maintenance.servicer import maintenance_binding
 from services.common.maintenance.store import MaintenanceStore
-from services.common.model_change import FormerVectors
+from services.common.model_change import FormerVectors, SecondVectors
 from services.common.neo4j.graph import Graph
 from services.common.neo4j.migrations import migrate_graph
 from services.common.paging import PageTokens
@@ -44,7 +44,7 @@ from services.common.postgres.types import Pool
 from services.common.rpc.server import ServiceBinding, needing
 from services.common.serving_model.following import ServingModel
 from services.common.serving_model.sides import Side, each_model, serve_sides, settle_seconds
-from services.common.tier_embedder import TierEmbedder
+from services.common.tier_embedder import TierEmbedder, second_model
 from services.semantic import servicer as internal_servicer
 from services.semantic.code import servicer as code_servicer
 from services.semantic.code.parsers import CodeParsers
@@ -73,7 +73,7 @@ from services.semantic.facts.stores.postgres_marks import PostgresFactMarks
 from services.semantic.facts.stores.postgres_upkeep import PostgresFactUpkeep
 from services.semantic.facts.stores.postgres_vectors import PostgresFactVectors
 from services.semantic.intake import Intake
-from services.semantic.maintenance.schedule import FactJobStores, fact_jobs
+from services.semantic.maintenance.schedule import FILL_FACTS, FactJobStores, fact_jobs
 from services.semantic.portability import semantic_records, semantic_user_records
 from services.semantic.procedures import servicer as procedure_servicer
 from services.semantic.procedures.service import ProcedureService
@@ -242,12 +242,14 @@ async def _serve(
         former = FormerVectors(
             opened.jobs.vectors, embedder.model_id, settings.model_change, settle_seconds=settle_seconds(resources)
         )
+        other = second_model(each.second_embedder)
+        second = SecondVectors(FILL_FACTS, opened.jobs.vectors, embedder, other, settings.model_change)
         tier = open_semantic_on(
-            opened.facts, opened.others, parsers, each, former, settings, maintenance=opened.jobs.log
+            opened.facts, opened.others, parsers, each, former, second, settings, maintenance=opened.jobs.log
         )
         await stack.enter_async_context(contextlib.aclosing(tier.code))
         jobs = fact_jobs(
-            opened.jobs, former, embedder, each.clock, each.ids, settings, each.language_model, opened.leader
+            opened.jobs, former, second, embedder, each.clock, each.ids, settings, each.language_model, opened.leader
         )
         records = user_records_binding(opened.records, semantic_records(embedder, settings.code.limits))
         served = needing(opened.ready, (*tier.bindings, maintenance_binding(jobs.maintenance), records))
@@ -272,6 +274,7 @@ def open_semantic_on(
     parsers: CodeParsers,
     resources: SemanticResources,
     former: FormerVectors,
+    second: SecondVectors,
     settings: SemanticSettings | None = None,
     extractor: FactExtractor | None = None,
     *,
@@ -279,7 +282,8 @@ def open_semantic_on(
 ) -> SemanticTier:
     """The tier on any stores, with facts read by the parser unless another extractor is given.
 
-    Searches for the gateway are marked where `former` says that they pass over facts. What `maintenance` has
+    Searches for the gateway are marked where `former` says that they pass over facts; `second` says what a cut-over
+    would lack. What `maintenance` has
     logged of a user goes with the user.
     """
     chosen = settings or SemanticSettings()
@@ -382,6 +386,7 @@ def open_semantic_on(
                     chosen.facts,
                     resources.clock,
                     tokens,
+                    second,
                 ),
                 internal_servicer.ROLES,
             ),

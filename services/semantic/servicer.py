@@ -13,6 +13,7 @@ from mneme.semantic.internal.v1 import semantic_pb2 as pb
 from mneme.semantic.internal.v1 import semantic_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
+from services.common.model_change import SecondVectors
 from services.common.owners import TenantId
 from services.common.paging import PageTokens
 from services.common.users import users_page
@@ -50,6 +51,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "ListUsers": Role.SERVICE,
     "RemoveOwner": Role.SERVICE,
     "ForgetQueries": Role.SERVICE,
+    "CheckModelVectors": Role.SERVICE,
 }
 """The role that each method needs, by its name."""
 
@@ -78,6 +80,7 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         limits: FactLimits,
         clock: Clock,
         tokens: PageTokens,
+        second: SecondVectors,
     ) -> None:
         """Serve the use cases; requests are checked against `limits`, searches as the servicer of facts does."""
         self._facts = facts
@@ -92,6 +95,7 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         self._limits = limits
         self._clock = clock
         self._tokens = tokens
+        self._second = second
 
     async def ExtractFacts(self, request: pb.ExtractFactsRequest, _context: Context) -> pb.ExtractFactsResponse:
         """See semantic.proto."""
@@ -224,3 +228,9 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         owner, scope = commands.forgotten_scope(request, current_principal(), limits=self._limits)
         removed = await self._procedures.forget_queries(owner, scope, with_nested=request.with_nested)
         return pb.ForgetQueriesResponse(removed_queries=removed)
+
+    async def CheckModelVectors(
+        self, request: pb.CheckModelVectorsRequest, _context: Context
+    ) -> pb.CheckModelVectorsResponse:
+        """See semantic.proto."""
+        return pb.CheckModelVectorsResponse(lacking_count=await self._second.count_lacking(request.model))

@@ -20,7 +20,7 @@ from services.common.errors import FailedPrecondition
 from tests.support.second_model import make_second_model
 from tests.support.stack import running_stack, until
 
-FILL = "episodic.fill_second_index"
+FILLS = ("episodic.fill_second_index", "semantic.fill_second_vectors", "agentic.fill_second_vectors")
 PETS = {"ada": "My cat is called Momo.", "bob": "My dog is called Rex.", "cleo": "My horse is called Silver."}
 QUESTION = "What is my pet called?"
 MISSING = "anew"
@@ -109,6 +109,17 @@ async def is_whole(client: Client) -> bool:
     return not any(each.degraded for each in found)
 
 
+async def facts_and_notes(client: Client) -> dict[str, tuple[set[str], set[str]]]:
+    """What searches by vectors find, by user: all that a user has, since each has few."""
+    return {
+        user: (
+            {found.fact.text for found in await client.search_facts(user, QUESTION)},
+            {found.note.content for found in await client.search_notes(user, QUESTION, hops=0)},
+        )
+        for user in PETS
+    }
+
+
 async def remember_pets(client: Client) -> None:
     for user, text in PETS.items():
         written = await client.remember(user, "c1", [text, "I live in Lyon."])
@@ -132,13 +143,25 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
         assert state.held_models == (first, f"reversed-{first}")
         assert state.serving_model == first
         second = state.held_models[1]
+        whole = await facts_and_notes(client)
+        assert all(facts and notes for facts, notes in whole.values()), whole
         with pytest.raises(MnemeClientError, match="lacks episodes of 3 users") as refused:
             await client.cut_over_embedding_model(second)
         assert refused.value.code is grpc.StatusCode.FAILED_PRECONDITION
         with pytest.raises(MnemeClientError, match="does not hold"):
             await client.cut_over_embedding_model("another")
-        for user in PETS:
-            await client.run_job(user, FILL)
+        assert {FILLS[1], FILLS[2]} <= {job.name for job in (await client.get_jobs()).jobs}
+        for user, job in itertools.product(PETS, FILLS):
+            await client.run_job(user, job)
+
+        # While nothing is written, facts and notes are found at once after a cut-over, there and back.
+        for model in (second, first):
+            await client.cut_over_embedding_model(model)
+            assert await is_whole(client)
+            assert await facts_and_notes(client) == whole
+            await all_follow(client, model)
+            assert await is_whole(client)
+            assert await facts_and_notes(client) == whole
 
         async with under_load(client) as load:
             for model, former in ((second, first), (first, second), (second, first)):

@@ -15,7 +15,7 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.serving_model.following import ServingModel, ServingModelSettings, following
 from services.common.serving_model.postgres import PostgresServingModels
 from services.common.serving_model.store import ModelHolder, ServingState
-from services.gateway.embedding_model.service import EmbeddingModels
+from services.gateway.embedding_model.service import EmbeddingModels, TierCheck
 from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
 
@@ -36,12 +36,8 @@ async def process(store: PostgresServingModels, name: str, *models: str) -> Asyn
         yield serving
 
 
-async def none_lacks(_principal: Principal, _model: str, _seconds: float) -> int:
-    return 0
-
-
 def models_of(store: PostgresServingModels, serving: ServingModel) -> EmbeddingModels:
-    return EmbeddingModels(store, serving, none_lacks)
+    return EmbeddingModels(store, serving, [])
 
 
 async def test_spec_8_4_a_choice_is_made_once_and_has_a_way_back(store: PostgresServingModels) -> None:
@@ -104,14 +100,21 @@ async def test_spec_8_4_a_cut_over_is_refused_where_a_process_does_not_hold_the_
         assert await store.read() is None
 
 
-async def test_spec_8_4_a_cut_over_is_refused_where_the_index_lacks_episodes(store: PostgresServingModels) -> None:
-    async def two_lack(_principal: Principal, model: str, _seconds: float) -> int:
-        assert model == NEW
-        return 2
+async def test_spec_8_4_a_cut_over_is_refused_where_episodes_facts_or_notes_lack_the_model(
+    store: PostgresServingModels,
+) -> None:
+    def check(count: int, what: str) -> TierCheck:
+        async def lacking(_principal: Principal, model: str, _seconds: float) -> int:
+            assert model == NEW
+            return count
 
+        return TierCheck(lacking, what, 10, f"the job on {what.rsplit(maxsplit=1)[-1]}")
+
+    checks = [check(2, "episodes of {} users"), check(0, "{} facts"), check(10, "{} notes")]
     async with process(store, "a", OLD, NEW) as serving:
-        models = EmbeddingModels(store, serving, two_lack)
-        with pytest.raises(FailedPrecondition, match="lacks episodes of 2 users"):
+        models = EmbeddingModels(store, serving, checks)
+        says = "lacks episodes of 2 users, 10 notes or more: wait until the job on users, the job on notes has run"
+        with pytest.raises(FailedPrecondition, match=says):
             await models.cut_over(ADMIN, NEW, allow_gaps=False, seconds_left=9.0)
         assert serving.current == OLD
         assert (await models.cut_over(ADMIN, NEW, allow_gaps=True, seconds_left=9.0)).serving == NEW

@@ -49,6 +49,11 @@ CALL (tenant_id, user_id) {
 }
 RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
 """
+_COUNT_OTHERS: Final = """CYPHER 25
+MATCH (n:Note) WHERE n.note_id >= '' AND n.model <> $model
+WITH n LIMIT $limit
+RETURN count(n) AS count
+"""
 _HAS_OTHERS: Final = """CYPHER 25
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
 WHERE n.note_id >= '' AND n.model <> $model AND n.status = 1
@@ -127,6 +132,8 @@ RETURN n.note_id AS note_id ORDER BY note_id
 class Neo4jUpkeepReads:
     """Implements `UpkeepReads`."""
 
+    keeps_two_models = False  # a note has one vector, in one vector index
+
     _graph: Graph
     _keys: GraphDataKeys
 
@@ -172,6 +179,16 @@ class Neo4jUpkeepReads:
                 return found
             place = (rows[-1]["tenant_id"], rows[-1]["user_id"])
 
+    async def owners_of_two_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
+        """See `UpkeepReads.owners_of_two_models`: there are none."""
+        del model, after, limit
+        return []
+
+    async def count_of_other_models(self, model: str, *, limit: int) -> int:
+        """See `UpkeepReads.count_of_other_models`."""
+        [row] = await self._graph.read(_COUNT_OTHERS, {"model": model, "limit": limit})
+        return int(row["count"])
+
     async def has_active_of_other_models(self, owner: Owner, model: str) -> bool:
         """See `UpkeepReads.has_active_of_other_models`."""
         [row] = await self._graph.read(_HAS_OTHERS, {**_owned(owner), "model": model})
@@ -188,6 +205,11 @@ class Neo4jUpkeepWrites:
 
     _transaction: GraphTransaction
     _owner: dict[str, Any]
+
+    async def drop_vectors_of_other_models(self, model: str) -> int:
+        """See `UpkeepWrites.drop_vectors_of_other_models`: there are none."""
+        del model
+        return 0
 
     async def links_among(self, note_ids: Sequence[NoteId]) -> list[Link]:
         """See `UpkeepWrites.links_among`."""

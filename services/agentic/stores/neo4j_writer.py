@@ -176,16 +176,22 @@ class Neo4jNoteWriter(Neo4jVersionWrites, Neo4jUpkeepWrites):
             await self._end_texts(before, notes, earlier, cipher)
         await self._run(cypher.UPDATE_NOTES, notes=[note_to_fields(note, cipher) for note in notes])
 
-    async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
-        """Give stored notes other vectors."""
+    async def replace_vectors(
+        self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> None:
+        """Give stored notes other vectors: a note has one."""
+        del beside
         rows = [
             {"note_id": note_id, "vector": Neo4jVector.from_numpy(vector)}
             for note_id, vector in zip(note_ids, vectors, strict=True)
         ]
         await self._run(cypher.REPLACE_VECTORS, vectors=rows, model=model)
 
-    async def put_captions(self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str) -> None:
+    async def put_captions(
+        self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str, beside: str = ""
+    ) -> None:
         """Give stored notes other vectors of captions."""
+        del beside
         await self._run(cypher.DELETE_CAPTIONS, note_ids=list(note_ids))
         rows = [
             {

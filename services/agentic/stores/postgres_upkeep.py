@@ -45,22 +45,58 @@ FROM (
 ) n LEFT JOIN agentic.note_vectors v ON v.tenant_id = $1 AND v.user_id = $2 AND v.model = $5 AND v.note_id = n.note_id
 ORDER BY n.note_id
 """  # noqa: S608 - no input in it
-#: By the primary key alone: a replaced vector is deleted, so that a row of another model is all that a note has.
-_OTHER_OWNERS: Final = """
-SELECT DISTINCT tenant_id, user_id FROM agentic.note_vectors WHERE (tenant_id, user_id) > ($1, $2) AND model <> $3
+
+
+def _of_model(model: str) -> str:
+    """Whether the note of a vector `v` has one of a model too: looked up by the primary key."""
+    return f"""EXISTS (
+    SELECT FROM agentic.note_vectors AS own
+    WHERE own.tenant_id = v.tenant_id AND own.user_id = v.user_id AND own.model = {model} AND own.note_id = v.note_id
+)"""
+
+
+#: By the primary key alone.
+_OTHER_OWNERS: Final = f"""
+SELECT DISTINCT tenant_id, user_id FROM agentic.note_vectors AS v
+WHERE (tenant_id, user_id) > ($1, $2) AND model <> $3 AND NOT {_of_model("$3")}
 ORDER BY tenant_id, user_id LIMIT $4
-"""
-_HAS_OTHERS: Final = """
+"""  # noqa: S608 - no input in it
+_COUNT_OTHERS: Final = f"""
+SELECT count(*) FROM (
+    SELECT DISTINCT tenant_id, user_id, note_id FROM agentic.note_vectors AS v
+    WHERE model <> $1 AND NOT {_of_model("$1")} LIMIT $2
+) AS lacking
+"""  # noqa: S608 - no input in it
+_TWO_OWNERS: Final = f"""
+SELECT DISTINCT tenant_id, user_id FROM agentic.note_vectors AS v
+WHERE (tenant_id, user_id) > ($1, $2) AND model <> $3 AND {_of_model("$3")}
+ORDER BY tenant_id, user_id LIMIT $4
+"""  # noqa: S608 - no input in it
+_HAS_OTHERS: Final = f"""
 SELECT EXISTS (
-    SELECT FROM agentic.note_vectors
-    WHERE tenant_id = $1 AND user_id = $2 AND (model < $3 OR model > $3) AND is_active
+    SELECT FROM agentic.note_vectors AS v
+    WHERE tenant_id = $1 AND user_id = $2 AND (model < $3 OR model > $3) AND is_active AND NOT {_of_model("$3")}
 )
-"""
-_OTHERS: Final = """
-SELECT DISTINCT note_id FROM agentic.note_vectors
+"""  # noqa: S608 - no input in it
+_OTHERS: Final = f"""
+SELECT DISTINCT note_id FROM agentic.note_vectors AS v
 WHERE tenant_id = $1 AND user_id = $2 AND model <> $3 AND ($4::uuid IS NULL OR note_id < $4)
+    AND NOT {_of_model("$3")}
 ORDER BY note_id DESC LIMIT $5
-"""
+"""  # noqa: S608 - no input in it
+#: Captions first: which of them may go follows from the vectors of their notes.
+_DROP_CAPTIONS: Final = f"""
+DELETE FROM agentic.caption_vectors AS v
+WHERE tenant_id = $1 AND user_id = $2 AND model <> $3 AND {_of_model("$3")}
+"""  # noqa: S608 - no input in it
+_DROP_VECTORS: Final = f"""
+WITH gone AS (
+    DELETE FROM agentic.note_vectors AS v
+    WHERE tenant_id = $1 AND user_id = $2 AND model <> $3 AND {_of_model("$3")}
+    RETURNING note_id
+)
+SELECT count(DISTINCT note_id) FROM gone
+"""  # noqa: S608 - no input in it
 _ACTIVE_LINKS: Final = f"""
 SELECT {LINK_COLUMNS} FROM agentic.link_ends
 WHERE tenant_id = $1 AND user_id = $2 AND is_first AND NOT is_hidden
@@ -106,6 +142,8 @@ SELECT note_id FROM agentic.notes WHERE tenant_id = $1 AND user_id = $2 AND succ
 class PostgresUpkeepReads:
     """Implements `UpkeepReads`."""
 
+    keeps_two_models = True
+
     _pool: Pool
     _keys: DataKeys
 
@@ -116,6 +154,15 @@ class PostgresUpkeepReads:
     async def owners_of_other_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
         """See `UpkeepReads.owners_of_other_models`."""
         return await self._listed(_OTHER_OWNERS, after, model, limit)
+
+    async def owners_of_two_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
+        """See `UpkeepReads.owners_of_two_models`."""
+        return await self._listed(_TWO_OWNERS, after, model, limit)
+
+    async def count_of_other_models(self, model: str, *, limit: int) -> int:
+        """See `UpkeepReads.count_of_other_models`."""
+        [row] = await self._of_all(_COUNT_OTHERS, model, limit)
+        return int(row["count"])
 
     async def has_active_of_other_models(self, owner: Owner, model: str) -> bool:
         """See `UpkeepReads.has_active_of_other_models`."""
@@ -156,11 +203,15 @@ class PostgresUpkeepReads:
 
     async def _listed(self, statement: str, after: Owner | None, *arguments: object) -> list[Owner]:
         place = ("", "") if after is None else (after.tenant_id, after.user_id)
+        rows = await self._of_all(statement, *place, *arguments)
+        return [Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) for row in rows]
+
+    async def _of_all(self, statement: str, *arguments: object) -> list[Record]:
+        """Reads notes and vectors of all tenants."""
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute("SELECT set_config('mneme.note_owners', 'on', true)")
-                rows = await connection.fetch(statement, *place, *arguments)
-        return [Owner(TenantId(row["tenant_id"]), UserId(row["user_id"])) for row in rows]
+                return list(await connection.fetch(statement, *arguments))
 
 
 class PostgresUpkeepWrites:
@@ -169,6 +220,12 @@ class PostgresUpkeepWrites:
     _connection: Connection
     _tenant_id: TenantId
     _user_id: UserId
+
+    async def drop_vectors_of_other_models(self, model: str) -> int:
+        """See `UpkeepWrites.drop_vectors_of_other_models`."""
+        await self._fetch(_DROP_CAPTIONS, model)
+        [row] = await self._fetch(_DROP_VECTORS, model)
+        return int(row["count"])
 
     async def links_among(self, note_ids: Sequence[NoteId]) -> list[Link]:
         """See `UpkeepWrites.links_among`."""

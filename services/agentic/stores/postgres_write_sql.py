@@ -94,11 +94,11 @@ ON CONFLICT (tenant_id, user_id, model, note_id) DO UPDATE SET embedding = exclu
 """
 
 DELETE_OTHER_VECTORS: Final = """
-DELETE FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND model <> $4
+DELETE FROM agentic.note_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND model <> ALL ($4)
 """
 
 DELETE_CAPTIONS: Final = """
-DELETE FROM agentic.caption_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3)
+DELETE FROM agentic.caption_vectors WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3) AND model <> $4
 """
 
 #: $3 model, $4 note, $5 place of the attachment, $6 vector.

@@ -184,19 +184,23 @@ class PostgresNoteWriter(PostgresVersionWrites, PostgresUpkeepWrites):
         values = [note_values(self._owner, note, cipher) for note in notes]
         await self._connection.executemany(sql.UPDATE_NOTE, values)
 
-    async def replace_vectors(self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str) -> None:
+    async def replace_vectors(
+        self, note_ids: Sequence[NoteId], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> None:
         """Give stored notes other vectors."""
         ids = _uuids(note_ids)
-        await self._fetch(sql.DELETE_OTHER_VECTORS, ids, model)
+        await self._fetch(sql.DELETE_OTHER_VECTORS, ids, [model, beside])
         rows = [
             (self._tenant_id, self._user_id, model, note_id, vector)
             for note_id, vector in zip(ids, vectors, strict=True)
         ]
         await self._connection.executemany(sql.PUT_VECTOR, rows)
 
-    async def put_captions(self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str) -> None:
+    async def put_captions(
+        self, note_ids: Sequence[NoteId], captions: Sequence[CaptionVector], *, model: str, beside: str = ""
+    ) -> None:
         """Give stored notes other vectors of captions."""
-        await self._fetch(sql.DELETE_CAPTIONS, _uuids(note_ids))
+        await self._fetch(sql.DELETE_CAPTIONS, _uuids(note_ids), beside)
         rows = [
             (self._tenant_id, self._user_id, model, uuid.UUID(each.note_id), each.place, each.vector)
             for each in captions

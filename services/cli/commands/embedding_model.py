@@ -20,7 +20,10 @@ from services.cli.state import CliState, state_of
 
 if TYPE_CHECKING:  # loaded by the command
     from services.cli.model_indexes import ModelIndex
+    from services.cli.model_vectors import FormerVectorsFound
+    from services.common.embedding.embedder import Embedder
     from services.common.hosting import HostSettings
+    from services.common.settings_file import SettingsSource
 
 model = typer.Typer(
     help="Compare two embedding models, change over while the services run, remove what is left.", no_args_is_help=True
@@ -195,9 +198,11 @@ def remove_former(
     check: Annotated[bool, typer.Option("--check", help="Remove nothing; show what would be removed.")] = False,
     data_dir: options.DataDir = None,
 ) -> None:
-    """Remove the indexes of episodes of all models but that of MNEME_EMBEDDING_MODEL_DIR (empty: the packaged one).
+    """Remove what is left of all embedding models but that of MNEME_EMBEDDING_MODEL_DIR (empty: the packaged one).
 
-    Of the Qdrant server of MNEME_QDRANT_URL, else of the data folder; its services may run. Refused while
+    The indexes of episodes on the Qdrant server of MNEME_QDRANT_URL, else in the data folder; and the vectors of facts
+    and notes that have one of the model, in the PostgreSQL of MNEME_POSTGRES_URL, else of the data folder. Services may
+    run. Refused while
     MNEME_EMBEDDING_SECOND_MODEL_DIR is set, where there is no index of the model, and while a service has an index of
     another one open in the data folder. May be repeated. No episode is lost: the way back is a new second index.
     """
@@ -208,47 +213,64 @@ def remove_former(
     from services.common.errors import MnemeError
     from services.common.hosting import HostSettings
     from services.common.logging import configure_logging
+    from services.common.postgres.failure import EmbeddedPostgresError
 
     configure_logging(level="error")
     try:
         settings = HostSettings()
         if settings.embedding_second_model_dir is not None:
             state.fail("MNEME_EMBEDDING_SECOND_MODEL_DIR names a second model, whose index is in use: unset it first")
-        indexes = state.run(_remove(settings, state.data_dir, check=check))
-    except (DataDirError, EmbeddingError, MnemeError, OSError, ValueError) as error:
+        indexes, vectors = state.run(_remove(settings, state.data_dir, check=check))
+    except (DataDirError, EmbeddedPostgresError, EmbeddingError, MnemeError, OSError, ValueError) as error:
         state.fail(str(error))
     for index in indexes:
         what = "in use" if index.is_in_use else "would be removed" if check else "removed"
         state.out.print(f"{index.name}: {what}", markup=False, highlight=False, soft_wrap=True)
+    for found in vectors:
+        what = f"would be removed, of {found.users} users" if check else f"removed from {found.dropped} {found.what}"
+        state.out.print(f"former vectors of {found.what}: {what}", markup=False, highlight=False, soft_wrap=True)
 
 
-async def _remove(settings: HostSettings, data_dir: Path, *, check: bool) -> Sequence[ModelIndex]:
+async def _remove(
+    settings: HostSettings, data_dir: Path, *, check: bool
+) -> tuple[Sequence[ModelIndex], Sequence[FormerVectorsFound]]:
     import asyncio
     import contextlib
     import os
 
-    from services.cli import model_indexes
+    from services.cli.model_vectors import former_vectors
     from services.common.embedding.factory import create_embedder
     from services.common.settings_file import SettingsSource
     from services.common.shared_settings import embedding_settings
-    from services.episodic.app import qdrant_server
-    from services.episodic.config import EpisodicSettings
 
     source = SettingsSource.read(settings.config, os.environ)
     embedder = await asyncio.to_thread(create_embedder, embedding_settings(source, settings, data_dir))
     async with contextlib.aclosing(embedder):
-        server = qdrant_server(settings)
-        if server is None:
-            folder = settings.qdrant_dir or data_dir / "qdrant"
-            indexes = await model_indexes.shards(folder, embedder)
-            if not check:
-                await model_indexes.remove_shards(folder, indexes)
-            return indexes
-        from services.episodic.stores.qdrant_connection import QdrantConnection, create_qdrant_client
+        indexes = await _remove_indexes(settings, source, data_dir, embedder, check=check)
+        return indexes, await former_vectors(settings, data_dir, model=embedder.fingerprint, check=check)
 
-        tuning = source.load(EpisodicSettings, "episodic").qdrant
-        async with contextlib.aclosing(QdrantConnection(create_qdrant_client(server, tuning), tuning)) as connection:
-            indexes = await model_indexes.collections(connection, tuning, embedder)
-            if not check:
-                await model_indexes.remove_collections(connection, indexes)
-            return indexes
+
+async def _remove_indexes(
+    settings: HostSettings, source: SettingsSource, data_dir: Path, embedder: Embedder, *, check: bool
+) -> Sequence[ModelIndex]:
+    import contextlib
+
+    from services.cli import model_indexes
+    from services.episodic.app import qdrant_server
+    from services.episodic.config import EpisodicSettings
+
+    server = qdrant_server(settings)
+    if server is None:
+        folder = settings.qdrant_dir or data_dir / "qdrant"
+        indexes = await model_indexes.shards(folder, embedder)
+        if not check:
+            await model_indexes.remove_shards(folder, indexes)
+        return indexes
+    from services.episodic.stores.qdrant_connection import QdrantConnection, create_qdrant_client
+
+    tuning = source.load(EpisodicSettings, "episodic").qdrant
+    async with contextlib.aclosing(QdrantConnection(create_qdrant_client(server, tuning), tuning)) as connection:
+        indexes = await model_indexes.collections(connection, tuning, embedder)
+        if not check:
+            await model_indexes.remove_collections(connection, indexes)
+        return indexes

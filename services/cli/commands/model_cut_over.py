@@ -14,13 +14,14 @@ from services.cli.rendering import as_json, when
 from services.cli.state import CliState, state_of
 
 _CUT_OVER_SECONDS: Final = 290.0
-"""For the cut-over, which counts first what the index of the model lacks."""
+"""For the cut-over, which counts first what lacks the model."""
 _POLL_SECONDS: Final = 0.5
 
 
 Wait = Annotated[float, typer.Option("--wait", min=0.0, help="Seconds to wait until every process has followed.")]
 AllowGaps = Annotated[
-    bool, typer.Option("--allow-gaps", help="Go on although the model's index lacks episodes; they are indexed anew.")
+    bool,
+    typer.Option("--allow-gaps", help="Go on although memories lack the model; they are embedded anew afterwards."),
 ]
 
 
@@ -39,8 +40,8 @@ def cut_over(
 ) -> None:
     """Change over to the second embedding model while the services run. Needs the role admin.
 
-    All services must hold both models (MNEME_EMBEDDING_SECOND_MODEL_DIR), and the second index of episodes must be
-    filled. Calls go on meanwhile. Facts and notes are embedded anew afterwards, in the background.
+    All services must hold both models (MNEME_EMBEDDING_SECOND_MODEL_DIR), the second index of episodes must be filled,
+    and facts and notes must have vectors of both. Calls go on meanwhile.
     """
     state = state_of(context)
     _show(state, state.run(_change(state, to, back=False, allow_gaps=allow_gaps, wait=wait)), json=json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,10 +13,24 @@ from services.common.serving_model.following import ServingModel
 from services.common.serving_model.store import ModelHolder, ServingModelStore, ServingState
 
 CountLacking = Callable[[Principal, str, float], Awaitable[int]]
-"""How many users the index of a model lacks episodes of: for a principal, a model, within so many seconds."""
+"""How much of a tier lacks a model: for a principal, a model, within so many seconds."""
 
 _NAMED_MAX: Final = 5
 """Processes that an error names."""
+
+
+@dataclass(frozen=True, slots=True)
+class TierCheck:
+    """What a cut-over would lack in one tier."""
+
+    count: CountLacking
+    what: str  # is counted, such as "facts"
+    count_max: int  # where counting ends
+    job: str  # makes what is lacking
+
+    def lacking(self, count: int) -> str:
+        """What is lacking, in words."""
+        return f"{self.what.format(count)}{' or more' if count >= self.count_max else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +50,12 @@ class EmbeddingModels:
         self,
         store: ServingModelStore,
         serving: ServingModel,
-        count_lacking: CountLacking,
+        checks: Sequence[TierCheck],
     ) -> None:
-        """The choice is in `store`; this process follows it by `serving`."""
+        """The choice is in `store`; this process follows it by `serving`. A cut-over passes the checks before."""
         self._store = store
         self._serving = serving
-        self._count_lacking = count_lacking
+        self._checks = checks
 
     async def state(self) -> ModelsState:
         """How things stand.
@@ -57,20 +72,26 @@ class EmbeddingModels:
         """Makes a model serve that all running processes hold; nothing where it serves already.
 
         Raises:
-            FailedPrecondition: A process does not hold the model, or its index lacks episodes.
+            FailedPrecondition: A process does not hold the model, or episodes, facts or notes lack it.
             StoreUnavailable: The choice cannot be read or made; it is one or the other.
         """
         state = await self.state()
         if state.serving == model:
             return state
         self._require_held(model, state)
-        if not allow_gaps and (count := await self._count_lacking(principal, model, seconds_left)):
-            raise FailedPrecondition(
-                f"the index of {model} lacks episodes of {count} users or more: wait until the job "
-                "episodic.fill_second_index has run to its end, or allow gaps"
-            )
+        if not allow_gaps:
+            await self._require_whole(principal, model, seconds_left)
         self._serving.follow(await self._store.choose(model, former=state.serving))
         return await self.state()
+
+    async def _require_whole(self, principal: Principal, model: str, seconds_left: float) -> None:
+        counts = await asyncio.gather(*(check.count(principal, model, seconds_left) for check in self._checks))
+        lacking = [(check, count) for check, count in zip(self._checks, counts, strict=True) if count]
+        if lacking:
+            raise FailedPrecondition(
+                f"the model {model} lacks {', '.join(check.lacking(count) for check, count in lacking)}: wait until "
+                f"{', '.join(check.job for check, _ in lacking)} has run to its end, or allow gaps"
+            )
 
     def _require_held(self, model: str, state: ModelsState) -> None:
         if model not in state.held:

@@ -37,6 +37,7 @@ from tests.contract.fact_samples import ANN, ANN_ELSEWHERE, DAY_ONE, EMBEDDER, e
 from tests.contract.note_samples import ANN as NOTES_ANN
 from tests.contract.note_samples import BOB, NOW, interaction_id, make_note, note_id
 from tests.integration.maintenance.places import SECOND, JobCase, Place, Seen
+from tests.support.embedding import HashingEmbedder
 
 FACT_OWNERS: Final = (ANN, ANN_ELSEWHERE)
 NOTE_OWNERS: Final = (NOTES_ANN, BOB)
@@ -123,12 +124,35 @@ class ReembedFacts(FactCase):
 
     async def seen(self, place: Place) -> Seen:
         """Found is what the new model finds."""
+        return replace(await super().seen(place), recallable=await self.found(place, SECOND))
+
+    async def found(self, place: Place, embedder: HashingEmbedder) -> frozenset[str]:
         found = set[str]()
         for owner in FACT_OWNERS:
-            vector, model = SECOND.vector("Ann"), SECOND.fingerprint
+            vector, model = embedder.vector("Ann"), embedder.fingerprint
             search = FactSearch(vector, model, GLOBAL_SCOPE, 100, 0.0, includes_threshold=True)
             found |= {_named(owner, hit.fact) for hit in await _facts(place).search(owner, search)}
-        return replace(await super().seen(place), recallable=frozenset(found))
+        return frozenset(found)
+
+
+class FillFacts(ReembedFacts):
+    """Facts get vectors of another model, beside those that they have."""
+
+    def job(self, place: Place) -> Job[Any]:
+        store, beside = PostgresFactVectors(place.pool), TierEmbedder(EMBEDDER)
+        return ReembedRows(self.name, store, TierEmbedder(SECOND), REEMBEDDING, beside=beside)
+
+    async def seen(self, place: Place) -> Seen:
+        """Found is what the serving model finds, which nothing may take away."""
+        seen = await FactCase.seen(self, place)
+        filled = frozenset(f"filled {name}" for name in await self.found(place, SECOND))
+        return replace(seen, recallable=await self.found(place, EMBEDDER), further=seen.further | filled)
+
+    async def check(self, place: Place) -> None:
+        await super().check(place)
+        served = await self.found(place, EMBEDDER)
+        assert len(served) == 2 * (len(self.drafts()) + 1), "the serving model does not find all"
+        assert await self.found(place, SECOND) <= served
 
 
 def _facts(place: Place) -> PostgresFactStore:
@@ -236,12 +260,35 @@ class ReembedNotes(NoteCase):
 
     async def seen(self, place: Place) -> Seen:
         """Found is what the new model finds."""
+        return replace(await super().seen(place), recallable=await self.found(place, SECOND))
+
+    async def found(self, place: Place, embedder: HashingEmbedder) -> frozenset[str]:
         found = set[str]()
         for owner in NOTE_OWNERS:
-            search = NoteSearch(SECOND.vector("Ann"), SECOND.fingerprint, GLOBAL_SCOPE, 100, 0, WalkSettings())
+            search = NoteSearch(embedder.vector("Ann"), embedder.fingerprint, GLOBAL_SCOPE, 100, 0, WalkSettings())
             hits = await self._store(place).search(owner, search)
             found |= {f"{owner.user_id} {hit.note.kind.name} {hit.note.content}" for hit in hits}
-        return replace(await super().seen(place), recallable=frozenset(found))
+        return frozenset(found)
+
+
+class FillNotes(ReembedNotes):
+    """Notes get vectors of another model, beside those that they have."""
+
+    def job(self, place: Place) -> Job[Any]:
+        store = NoteVectors(self._store(place), captions_max=4)
+        return ReembedRows(self.name, store, TierEmbedder(SECOND), REEMBEDDING, beside=_embedder())
+
+    async def seen(self, place: Place) -> Seen:
+        """Found is what the serving model finds, which nothing may take away."""
+        seen = await NoteCase.seen(self, place)
+        filled = frozenset(f"filled {name}" for name in await self.found(place, SECOND))
+        return replace(seen, recallable=await self.found(place, EMBEDDER), further=seen.further | filled)
+
+    async def check(self, place: Place) -> None:
+        await super().check(place)
+        served = await self.found(place, EMBEDDER)
+        assert served == (await NoteCase.seen(self, place)).recallable, "the serving model does not find all"
+        assert await self.found(place, SECOND) <= served
 
 
 def _notes(start: int, owner: Owner) -> Sequence[Note]:
@@ -273,10 +320,12 @@ SEMANTIC_CASES: Final[tuple[JobCase, ...]] = (
     RetainOldFacts("semantic.retain_facts", days=200),
     Merge("semantic.merge_facts", days=10),
     ReembedFacts("semantic.reembed_facts", days=10),
+    FillFacts("semantic.fill_second_vectors", days=10),
 )
 AGENTIC_CASES: Final[tuple[JobCase, ...]] = (
     Consolidate("agentic.consolidate"),
     Prune("agentic.prune_notes"),
     Fade("agentic.fade_links"),
     ReembedNotes("agentic.reembed_notes"),
+    FillNotes("agentic.fill_second_vectors"),
 )

@@ -137,5 +137,6 @@ async def test_spec_6_9_a_job_that_is_killed_at_any_step_loses_nothing_and_comes
 async def test_spec_6_9_every_job_is_tried(client: Client) -> None:
     registered = {job.name for job in (await client.get_jobs()).jobs}
     assert registered <= set(CASES)
-    off = {"episodic.fill_second_index", "episodic.purge_files"}
+    fills = {"episodic.fill_second_index", "semantic.fill_second_vectors", "agentic.fill_second_vectors"}
+    off = fills | {"episodic.purge_files"}
     assert set(CASES) - registered == off, "with a second model, and where the schedule of purges is on"

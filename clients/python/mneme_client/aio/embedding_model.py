@@ -35,12 +35,13 @@ class EmbeddingModelOperations(Operations):
 
         Args:
             model: Its fingerprint, one of `EmbeddingModelState.held_models`.
-            allow_gaps: Cut over although the model's index lacks episodes.
+            allow_gaps: Cut over although episodes, facts or notes lack the model.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
 
         Raises:
-            MnemeClientError: With FAILED_PRECONDITION: a process does not hold the model, or its index lacks episodes.
+            MnemeClientError: With FAILED_PRECONDITION: a process does not hold the model, or episodes, facts or notes
+                lack it.
         """
         request = embedding_model_pb2.CutOverEmbeddingModelRequest(
             request_id=request_id or to_wire.new_request_id(), model=model, allow_gaps=allow_gaps

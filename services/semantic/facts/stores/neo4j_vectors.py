@@ -30,6 +30,11 @@ CALL (tenant_id, user_id) {
 }
 RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
 """
+COUNT: Final[LiteralString] = """
+MATCH (f:MnemeFact) WHERE f.fact_id IS NOT NULL AND f.embedding_model <> $model
+WITH f LIMIT $limit
+RETURN count(f) AS count
+"""
 LACKS: Final[LiteralString] = """
 MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
@@ -64,6 +69,8 @@ OWNER_QUERIES: Final[tuple[LiteralString, ...]] = (LACKS, FORMER, TEXTS, REPLACE
 class Neo4jFactVectors:
     """Implements `FormerVectorStore`; see there for what each method guarantees."""
 
+    keeps_two = False  # a fact has one vector, in one vector index
+
     def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
         """Uses a graph whose migrations ran; its owner closes it. Texts are decrypted by `keys`."""
         self._graph = graph
@@ -79,6 +86,11 @@ class Neo4jFactVectors:
             if found or len(rows) < limit:
                 return found
             last = {"tenant_id": rows[-1]["tenant_id"], "user_id": rows[-1]["user_id"]}
+
+    async def count(self, *, model: str, limit: int) -> int:
+        """See `FormerVectorStore.count`."""
+        [row] = await self._graph.read(COUNT, {"model": model, "limit": limit})
+        return int(row["count"])
 
     async def lacks(self, owner: Owner, *, model: str) -> bool:
         """See `FormerVectorStore.lacks`."""
@@ -96,8 +108,11 @@ class Neo4jFactVectors:
         rows = await opened_in_graph(self._keys, self._graph.read, owner, FACTS, found)
         return [EmbeddedText(row["fact_id"], str(row["revision"]), row["text"]) for row in rows]
 
-    async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:
+    async def replace(
+        self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> set[str]:
         """See `FormerVectorStore.replace`."""
+        del beside
         facts = [
             {"fact_id": each.row_id, "revision": int(each.version), "vector": graph_vector(vector)}
             for each, vector in zip(texts, vectors, strict=True)
@@ -109,6 +124,16 @@ class Neo4jFactVectors:
             return await transaction.run(REPLACE, {**_key(owner), "facts": facts, "model": model})
 
         return {row["fact_id"] for row in await self._graph.write(work)}
+
+    async def owners_with_others(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
+        """See `FormerVectorStore.owners_with_others`: there are none."""
+        del model, after, limit
+        return []
+
+    async def drop_others(self, owner: Owner, *, model: str) -> int:
+        """See `FormerVectorStore.drop_others`: there are none."""
+        del owner, model
+        return 0
 
 
 def _key(owner: Owner) -> dict[str, Any]:

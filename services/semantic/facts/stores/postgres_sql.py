@@ -184,13 +184,18 @@ SELECT max(last_confirmed_time) AS active_time FROM semantic.facts WHERE tenant_
 """
 ACTIVE_TIME_AS_TENANT: Final = as_tenant(ACTIVE_TIME)
 
+HAS_VECTOR: Final = "(embedding_model = $3 OR second_model = $3)"
+"""Whether a fact has a vector of the model $3."""
+VECTOR: Final = "(CASE WHEN embedding_model = $3 THEN embedding ELSE second_embedding END)"
+"""That vector, of a fact that has one: its first, or the second one beside it while the embedding model is changed."""
+
 # Vectors have length 1, so that the inner product is the cosine. Only the winners' columns are fetched.
 SEARCH: Final = f"""
-SELECT {_PLAIN_COLUMNS}, -(embedding <#> $4) AS similarity FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3
+SELECT {_PLAIN_COLUMNS}, -({VECTOR} <#> $4) AS similarity FROM semantic.facts
+WHERE tenant_id = $1 AND user_id = $2 AND {HAS_VECTOR}
     AND scope_key = ANY ($5::text[]) AND (confidence > $6 OR ($7 AND confidence = $6))
     AND status = ANY ($10::smallint[]) AND ($9::timestamptz IS NULL OR fade_time IS NULL OR fade_time > $9)
-ORDER BY embedding <#> $4, fact_id
+ORDER BY {VECTOR} <#> $4, fact_id
 LIMIT $8
 """  # noqa: S608 - no input in it
 SEARCH_AS_TENANT: Final = as_tenant(SEARCH)
@@ -224,8 +229,8 @@ SELECT array_agg(fact_id) FILTER (WHERE may_be_found) AS ids,
     array_agg(fact_id) FILTER (WHERE NOT may_be_found) AS gone,
     max(number) AS revision, {_EPOCH} AS epoch
 FROM (
-    SELECT fact_id, scope_key, confidence, fade_time, embedding, number,
-        embedding_model = $3 AND status IN (1, 2) AS may_be_found
+    SELECT fact_id, scope_key, confidence, fade_time, {VECTOR} AS embedding, number,
+        {HAS_VECTOR} AND status IN (1, 2) AS may_be_found
     FROM semantic.facts
     WHERE tenant_id = $1 AND user_id = $2 AND number > $4
     ORDER BY number
@@ -234,9 +239,9 @@ FROM (
 """)  # noqa: S608 - no input in it
 
 #: How many facts of a user may be found, counted up to $4.
-COUNT_VECTORS_AS_TENANT: Final = as_tenant("""
+COUNT_VECTORS_AS_TENANT: Final = as_tenant(f"""
 SELECT count(*) AS count FROM (
     SELECT FROM semantic.facts
-    WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3 AND status IN (1, 2) LIMIT $4
+    WHERE tenant_id = $1 AND user_id = $2 AND {HAS_VECTOR} AND status IN (1, 2) LIMIT $4
 ) AS counted
-""")
+""")  # noqa: S608 - no input in it

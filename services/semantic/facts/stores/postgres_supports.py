@@ -10,6 +10,7 @@ from services.common.owners import InteractionId, Owner
 from services.common.postgres.types import Connection
 from services.semantic.facts.model import FactId, Support
 from services.semantic.facts.store import FactChange
+from services.semantic.facts.stores.postgres_sql import HAS_VECTOR, VECTOR
 
 OF_FACTS: Final = """
 SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
@@ -29,13 +30,13 @@ DELETE FROM semantic.fact_supports WHERE tenant_id = $1 AND user_id = $2 AND int
 RETURNING fact_id
 """
 # Vectors have length 1, so that the inner product is the cosine.
-SIMILAR: Final = """
+SIMILAR: Final = f"""
 SELECT fact_id, text, subject, predicate, object, valid_from_time FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2 AND embedding_model = $3 AND scope_key = $5 AND status IN (1, 2)
-    AND valid_to_time IS NULL AND -(embedding <#> $4) >= $6
-ORDER BY embedding <#> $4, fact_id
+WHERE tenant_id = $1 AND user_id = $2 AND {HAS_VECTOR} AND scope_key = $5 AND status IN (1, 2)
+    AND valid_to_time IS NULL AND -({VECTOR} <#> $4) >= $6
+ORDER BY {VECTOR} <#> $4, fact_id
 LIMIT $7
-"""
+"""  # noqa: S608 - no input in it
 
 
 async def supports_of(

@@ -16,7 +16,7 @@ from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Pool, Record
 from services.semantic.facts.model import FactId, FactStatus
 from services.semantic.facts.stores.postgres import SUBJECT
-from services.semantic.facts.stores.postgres_sql import ACTIVE_TIME
+from services.semantic.facts.stores.postgres_sql import ACTIVE_TIME, HAS_VECTOR, VECTOR
 from services.semantic.facts.upkeep_store import MergeableFact, OwnerFacts, RetainedFact
 from services.semantic.stores.postgres import LOCK_USER
 from services.semantic.stores.postgres_sealing import FACTS
@@ -38,13 +38,13 @@ _LEAST: Final = f"""
 SELECT {_RETAINED} FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND status IN (1, 2)
 ORDER BY importance, last_confirmed_time, fact_id LIMIT $3
 """  # noqa: S608 - no input in it
-_MERGEABLE: Final = """
+_MERGEABLE: Final = f"""
 SELECT fact_id, revision, text, confidence, importance, first_observed_time, last_confirmed_time, valid_from_time,
-    contradictions, scope_key, embedding
+    contradictions, scope_key, {VECTOR} AS embedding
 FROM semantic.facts
-WHERE tenant_id = $1 AND user_id = $2 AND status IN (1, 2) AND valid_to_time IS NULL AND embedding_model = $3
+WHERE tenant_id = $1 AND user_id = $2 AND status IN (1, 2) AND valid_to_time IS NULL AND {HAS_VECTOR}
 ORDER BY last_confirmed_time DESC, fact_id LIMIT $4
-"""
+"""  # noqa: S608 - no input in it
 _RETIRE: Final = """
 UPDATE semantic.facts AS f SET previous_status = f.status, status = $5, revision = f.revision + 1, number = DEFAULT
 FROM unnest($3::uuid[], $4::bigint[]) AS given (fact_id, revision)

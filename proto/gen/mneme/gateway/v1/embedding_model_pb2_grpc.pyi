@@ -24,8 +24,8 @@ class EmbeddingModelServiceStub:
     """CutOverEmbeddingModel makes a model serve, without a restart; the way back is a cut-over to the former one. The response
     comes when the choice is durable; every process follows within a second, by default. Until then it serves with the
     former model, and searches are right in either state. Idempotent: a model that serves already is left as it is.
-    Fails with FAILED_PRECONDITION where a running process does not hold the model, or where the index of the model lacks
-    episodes.
+    Fails with FAILED_PRECONDITION where a running process does not hold the model, or where episodes, facts or notes lack
+    it; the message says how many. Up to 1,000 facts and 1,000 notes, by default, are embedded by the call itself.
     """
 
 class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -50,8 +50,8 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         """CutOverEmbeddingModel makes a model serve, without a restart; the way back is a cut-over to the former one. The response
         comes when the choice is durable; every process follows within a second, by default. Until then it serves with the
         former model, and searches are right in either state. Idempotent: a model that serves already is left as it is.
-        Fails with FAILED_PRECONDITION where a running process does not hold the model, or where the index of the model lacks
-        episodes.
+        Fails with FAILED_PRECONDITION where a running process does not hold the model, or where episodes, facts or notes lack
+        it; the message says how many. Up to 1,000 facts and 1,000 notes, by default, are embedded by the call itself.
         """
 
 def add_EmbeddingModelServiceServicer_to_server(servicer: EmbeddingModelServiceServicer, server: _aio.Server) -> None: ...

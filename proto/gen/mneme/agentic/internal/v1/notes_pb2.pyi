@@ -170,3 +170,15 @@ class RemoveOwnerResponse(_message.Message):
     destroyed_data_keys: int
     has_more: bool
     def __init__(self, removed_notes: _Optional[int] = ..., removed_links: _Optional[int] = ..., destroyed_data_keys: _Optional[int] = ..., has_more: _Optional[bool] = ...) -> None: ...
+
+class CheckModelVectorsRequest(_message.Message):
+    __slots__ = ("model",)
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    def __init__(self, model: _Optional[str] = ...) -> None: ...
+
+class CheckModelVectorsResponse(_message.Message):
+    __slots__ = ("lacking_count",)
+    LACKING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    lacking_count: int
+    def __init__(self, lacking_count: _Optional[int] = ...) -> None: ...

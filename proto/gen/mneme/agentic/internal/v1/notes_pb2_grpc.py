@@ -70,6 +70,11 @@ class NoteInternalServiceStub:
                 request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerRequest.SerializeToString,
                 response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerResponse.FromString,
                 _registered_method=True)
+        self.CheckModelVectors = channel.unary_unary(
+                '/mneme.agentic.internal.v1.NoteInternalService/CheckModelVectors',
+                request_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.CheckModelVectorsRequest.SerializeToString,
+                response_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.CheckModelVectorsResponse.FromString,
+                _registered_method=True)
 
 
 class NoteInternalServiceServicer:
@@ -135,6 +140,15 @@ class NoteInternalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckModelVectors(self, request, context):
+        """CheckModelVectors counts notes of all tenants without a vector of a model, before a cut-over to the model. Few of them
+        are embedded by the call, and none is counted then. Fails with FAILED_PRECONDITION where the tier does not hold the
+        model.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_NoteInternalServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -172,6 +186,11 @@ def add_NoteInternalServiceServicer_to_server(servicer, server):
                     servicer.RemoveOwner,
                     request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerRequest.FromString,
                     response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerResponse.SerializeToString,
+            ),
+            'CheckModelVectors': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckModelVectors,
+                    request_deserializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.CheckModelVectorsRequest.FromString,
+                    response_serializer=mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.CheckModelVectorsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -364,6 +383,33 @@ class NoteInternalService:
             '/mneme.agentic.internal.v1.NoteInternalService/RemoveOwner',
             mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerRequest.SerializeToString,
             mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.RemoveOwnerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckModelVectors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.agentic.internal.v1.NoteInternalService/CheckModelVectors',
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.CheckModelVectorsRequest.SerializeToString,
+            mneme_dot_agentic_dot_internal_dot_v1_dot_notes__pb2.CheckModelVectorsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -46,6 +46,11 @@ class NoteInternalServiceStub:
     """RemoveOwner removes all notes and links of a user. Interactions that were processed are not processed again; those
     whose delivery is still under way have to be named to RemoveBySource. A repeat removes what is left.
     """
+    CheckModelVectors: _aio.UnaryUnaryMultiCallable[_notes_pb2.CheckModelVectorsRequest, _notes_pb2.CheckModelVectorsResponse]
+    """CheckModelVectors counts notes of all tenants without a vector of a model, before a cut-over to the model. Few of them
+    are embedded by the call, and none is counted then. Fails with FAILED_PRECONDITION where the tier does not hold the
+    model.
+    """
 
 class NoteInternalServiceServicer(metaclass=_abc_1.ABCMeta):
     """NoteInternalService derives notes from interactions and finds candidates for a Recall."""
@@ -120,6 +125,17 @@ class NoteInternalServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_notes_pb2.RemoveOwnerResponse]:
         """RemoveOwner removes all notes and links of a user. Interactions that were processed are not processed again; those
         whose delivery is still under way have to be named to RemoveBySource. A repeat removes what is left.
+        """
+
+    @_abc_1.abstractmethod
+    def CheckModelVectors(
+        self,
+        request: _notes_pb2.CheckModelVectorsRequest,
+        context: _aio.ServicerContext[_notes_pb2.CheckModelVectorsRequest, _abc.Awaitable[_notes_pb2.CheckModelVectorsResponse]],
+    ) -> _abc.Awaitable[_notes_pb2.CheckModelVectorsResponse]:
+        """CheckModelVectors counts notes of all tenants without a vector of a model, before a cut-over to the model. Few of them
+        are embedded by the call, and none is counted then. Fails with FAILED_PRECONDITION where the tier does not hold the
+        model.
         """
 
 def add_NoteInternalServiceServicer_to_server(servicer: NoteInternalServiceServicer, server: _aio.Server) -> None: ...

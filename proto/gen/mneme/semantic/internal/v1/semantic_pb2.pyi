@@ -310,3 +310,15 @@ class ForgetQueriesResponse(_message.Message):
     REMOVED_QUERIES_FIELD_NUMBER: _ClassVar[int]
     removed_queries: int
     def __init__(self, removed_queries: _Optional[int] = ...) -> None: ...
+
+class CheckModelVectorsRequest(_message.Message):
+    __slots__ = ("model",)
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    def __init__(self, model: _Optional[str] = ...) -> None: ...
+
+class CheckModelVectorsResponse(_message.Message):
+    __slots__ = ("lacking_count",)
+    LACKING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    lacking_count: int
+    def __init__(self, lacking_count: _Optional[int] = ...) -> None: ...

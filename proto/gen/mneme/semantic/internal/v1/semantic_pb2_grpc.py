@@ -110,6 +110,11 @@ class SemanticInternalServiceStub:
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesResponse.FromString,
                 _registered_method=True)
+        self.CheckModelVectors = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/CheckModelVectors',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.CheckModelVectorsRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.CheckModelVectorsResponse.FromString,
+                _registered_method=True)
 
 
 class SemanticInternalServiceServicer:
@@ -231,6 +236,15 @@ class SemanticInternalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckModelVectors(self, request, context):
+        """CheckModelVectors counts facts of all tenants without a vector of a model, before a cut-over to the model. Few of them
+        are embedded by the call, and none is counted then. Fails with FAILED_PRECONDITION where the tier does not hold the
+        model.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SemanticInternalServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -308,6 +322,11 @@ def add_SemanticInternalServiceServicer_to_server(servicer, server):
                     servicer.ForgetQueries,
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesResponse.SerializeToString,
+            ),
+            'CheckModelVectors': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckModelVectors,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.CheckModelVectorsRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.CheckModelVectorsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -716,6 +735,33 @@ class SemanticInternalService:
             '/mneme.semantic.internal.v1.SemanticInternalService/ForgetQueries',
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesRequest.SerializeToString,
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.ForgetQueriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckModelVectors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/CheckModelVectors',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.CheckModelVectorsRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.CheckModelVectorsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -64,6 +64,11 @@ class SemanticInternalServiceStub:
     """
     ForgetQueries: _aio.UnaryUnaryMultiCallable[_semantic_pb2.ForgetQueriesRequest, _semantic_pb2.ForgetQueriesResponse]
     """ForgetQueries removes the queries of a scope's judged recalls; judgements and outcomes stay. Repeats are harmless."""
+    CheckModelVectors: _aio.UnaryUnaryMultiCallable[_semantic_pb2.CheckModelVectorsRequest, _semantic_pb2.CheckModelVectorsResponse]
+    """CheckModelVectors counts facts of all tenants without a vector of a model, before a cut-over to the model. Few of them
+    are embedded by the call, and none is counted then. Fails with FAILED_PRECONDITION where the tier does not hold the
+    model.
+    """
 
 class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
     """SemanticInternalService takes in interactions, and removes what was derived from them."""
@@ -205,5 +210,16 @@ class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_semantic_pb2.ForgetQueriesRequest, _abc.Awaitable[_semantic_pb2.ForgetQueriesResponse]],
     ) -> _abc.Awaitable[_semantic_pb2.ForgetQueriesResponse]:
         """ForgetQueries removes the queries of a scope's judged recalls; judgements and outcomes stay. Repeats are harmless."""
+
+    @_abc_1.abstractmethod
+    def CheckModelVectors(
+        self,
+        request: _semantic_pb2.CheckModelVectorsRequest,
+        context: _aio.ServicerContext[_semantic_pb2.CheckModelVectorsRequest, _abc.Awaitable[_semantic_pb2.CheckModelVectorsResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.CheckModelVectorsResponse]:
+        """CheckModelVectors counts facts of all tenants without a vector of a model, before a cut-over to the model. Few of them
+        are embedded by the call, and none is counted then. Fails with FAILED_PRECONDITION where the tier does not hold the
+        model.
+        """
 
 def add_SemanticInternalServiceServicer_to_server(servicer: SemanticInternalServiceServicer, server: _aio.Server) -> None: ...
