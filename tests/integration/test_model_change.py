@@ -254,6 +254,7 @@ class _Lacking:
 
     lacking = False
     asked = 0
+    keeps_two = False
 
     async def owners(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:  # noqa: ARG002
         await asyncio.sleep(0)
@@ -270,5 +271,16 @@ class _Lacking:
     async def texts(self, owner: Owner, row_ids: Sequence[str]) -> Sequence[EmbeddedText]:
         raise NotImplementedError
 
-    async def replace(self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str) -> set[str]:
+    async def replace(
+        self, owner: Owner, texts: Sequence[EmbeddedText], vectors: Matrix, *, model: str, beside: str = ""
+    ) -> set[str]:
+        raise NotImplementedError
+
+    async def count(self, *, model: str, limit: int) -> int:
+        raise NotImplementedError
+
+    async def owners_with_others(self, *, model: str, after: Owner | None, limit: int) -> Sequence[Owner]:
+        raise NotImplementedError
+
+    async def drop_others(self, owner: Owner, *, model: str) -> int:
         raise NotImplementedError
