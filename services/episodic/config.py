@@ -226,9 +226,7 @@ class EpisodicSettings:
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     tokens: TokenSettings = field(default_factory=TokenSettings)
     cached_episodes_max: CountOrNone = 200_000  # columns of an owner with more are read from the store for each search
-    archived_candidates: CountOrNone = (
-        50  # archived episodes that a search as of a time compares with the query; 0: none
-    )
+    archived_candidates: CountOrNone = 50  # archived episodes that a search as of a time compares; 0: none
     importance: ImportanceSettings = field(default_factory=ImportanceSettings)
     summaries: SummarySettings = field(default_factory=SummarySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
