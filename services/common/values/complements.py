@@ -19,7 +19,8 @@ from services.common.values.tokens import lemma
 KIN: Final = frozenset(
     """
     mother father mum mom dad parent grandmother grandfather grandma grandpa aunt uncle cousin brother sister son
-    daughter twin wife husband widow widower godmother godfather partner child kid niece nephew
+    daughter twin wife husband widow widower godmother godfather partner child kid niece nephew nan nana gran granny
+    grandad granddad auntie hubby missus stepmum stepdad stepmother stepfather
     """.split()  # noqa: SIM905 - words
 )
 PASSING: Final = frozenset(
@@ -122,6 +123,8 @@ def _kinds(words: Sequence[str]) -> set[str]:
         for kind, known in (("day", _DAYS), ("part", _PARTS))
         if word in known
     } | {"clock" for word in words if _CLOCK.match(word)}  # fmt: skip
+    if len(words) == 1 and words[0] in {"that", "it", "this"}:
+        return {"word"}
     opening = words[0] if words else ""
     if opening == "alone":
         return {"with"}  # "with my parents"

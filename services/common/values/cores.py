@@ -23,6 +23,7 @@ from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.restated import gives_another_number
+from services.common.values.slots import is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.tokens import lemma
 from services.common.values.unsure import UNSURE
@@ -66,6 +67,11 @@ _TOLD: Final = re.compile(
     r"\b(?:says?|said|thinks?|thought|claims?|claimed|tells?|told|heard|reckons?|believes?|asked|asks|jokes?|joked|dreamt|dreamed|imagine)\b",
     re.IGNORECASE,
 )
+_SAID_BY: Final = re.compile(
+    r"^(?:(?:my|our|the)\s)?[\w.-]{2,20}(?:\s[A-Z][\w-]{1,20})?\s(?:said|says|told\s(?:me|us))\s(?:that\s)?(?=(?:the|my|our)\s)",
+    re.IGNORECASE,
+)
+"""Who told what is corrected later: "the landlady said [the deposit is 1,200 pounds]"."""
 _QUOTED: Final = re.compile(r"[\"\u201c\u201d]")
 _BESIDE: Final = CachedPattern(
     r"\b(?:too(?!\s\w)|also|as\swell|besides|another|either|both|sometimes|once|twice)\b", re.IGNORECASE
@@ -89,7 +95,11 @@ _NEGATORS: Final = frozenset({"not", "never", "no", "longer", "any", "more", "an
 _LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "from", "by"})
 _SPEAKER: Final = "i"
 _ORDER: Final = "!"
-_ORDER_WORDS_MIN: Final = 3
+_WITH_OBJECT: Final = re.compile(
+    r"^(?:please\s|you\s(?:can|may|could)\s|yes,?\s)?[a-z]+\s(?:me|us|my|our|your|the|all|every|it|them|him|her|this|that)\b",
+    re.IGNORECASE,
+)
+"""An order that says to whom or what: "give me", "make your"; not "keep going", "sorry to hear"."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
 
 
@@ -111,7 +121,7 @@ def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: 
         is_told: Whether its turn announces a change.
         is_other_day: Whether it was said on a later day.
     """
-    earlier, later = in_plain_form(earlier, later)
+    earlier, later = in_plain_form(_SAID_BY.sub("", earlier), later)
     first = cores(earlier)
     if not first or _BESIDE.search(later):
         return False
@@ -140,6 +150,7 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         or gives_another_number(a.text, b.text, is_told=is_new)
         or relation(a.text, told) in _ENDS
         or _is_denied(one, other)
+        or (is_new and is_replaced(one, _clause(told) or other, is_told=True))
         or (is_other_day and (has_another_value(a.text, b.text) or _is_another_holder(a.text, b.text)))
     )
 
@@ -252,7 +263,7 @@ def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
     if _SUBORDINATE.match(plain) or _TOLD.search(plain) or UNSURE.search(plain):
         return None
     opening = _opening(plain)
-    if opening is None and len(plain.split()) >= _ORDER_WORDS_MIN and (order := as_order(plain)):
+    if opening is None and _WITH_OBJECT.match(plain) and (order := as_order(plain)):
         plain, opening = order, (_ORDER, order.split(maxsplit=1)[0].casefold())
     if opening is None:
         return None

@@ -12,7 +12,7 @@ _CALENDAR: Final = (
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|easter|christmas|new\\syear"
 )
 _MOMENT: Final = (
-    rf"(?:now(?:\son)?|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
+    rf"(?:now(?:\son)?|here\son|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
     rf"(?:the\s\w+\sof\s)?(?:{_CALENDAR}))(?:\son(?:wards?)?)?"
 )
 _EVENTS: Final = (

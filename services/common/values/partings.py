@@ -63,6 +63,12 @@ _WORDS_OF_ONE_THING_MAX: Final = 7
 _WORDS_MAX: Final = 16
 """In longer clauses a thing is named for many reasons."""
 _DIED: Final = re.compile(r"\bi (?:have |has )?(?:died|passed away|passed on)\b")
+_EMIGRATED: Final = re.compile(r"\bi\s(?:have\s|has\s)?(?:emigrated|moved\s(?:abroad|overseas))\b")
+_FOR_ME: Final = frozenset(
+    "pick water drive feed clean walk mow fix help teach bring collect look cut cook babysit mind".split()  # noqa: SIM905
+)
+_WITH_ME: Final = frozenset("share meet train play run swim commute drive live cook".split())  # noqa: SIM905 - words
+"""What somebody does for the speaker, and with them: it ends when they leave the country."""
 _NO_OPENING: Final = PREPOSITIONS | {"since", "after", "because", "before", "until", "when", "while", "as"}
 _LASTING: Final = frozenset("know remember meet believe recommend admire trust miss".split())  # noqa: SIM905 - words
 _USED: Final = frozenset(
@@ -116,6 +122,8 @@ def is_given_up(earlier: str, later: str) -> bool:
     """
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or later.rstrip().endswith("?") or '"' in later:
         return False
+    if any(_EMIGRATED.search(turned_to(later, person)) and _is_near(earlier, person) for person in people_in(later)):
+        return True
     if _SURVIVES.search(later):
         return False
     if _ends(earlier, spoken(earlier), spoken(later)):
@@ -213,6 +221,23 @@ def _known(clause: Clause) -> frozenset[str]:
     items = [str(item) for item in (*clause.subject, *clause.rest)]
     words = {lemma(word) for item in items for word in item.split()} | {lemma(word) for word in clause.words}
     return frozenset({*words, *(lemma(word) for word in clause.tokens)} - PREPOSITIONS)
+
+
+def _is_near(earlier: str, person: str) -> bool:
+    """Whether a statement says what somebody does for the speaker or with them, where they live."""
+    for clause in read_statement(earlier).clauses:
+        subject = {word for item in clause.subject for word in str(item).split()}
+        if clause.past or clause.negated or clause.historic:
+            continue
+        opening = [lemma(word) for word in spoken(earlier).lower().split()[1:3]]
+        if clause.words[:1] == (person,) and _FOR_ME & set(opening):
+            return True
+        with_whom = {
+            word for item in clause.rest if clause.prepositions.get(item) == "with" for word in str(item).split()
+        }
+        if {"i", "we"} & subject and clause.verb in _WITH_ME and person in with_whom:
+            return True
+    return False
 
 
 def _is_of_the_dead(clause: Clause) -> bool:

@@ -20,6 +20,7 @@ from services.common.values.premise_ends import TITLES, Ended, clause_terms, end
 from services.common.values.reading import Clause
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 from services.common.values.unsure import UNSURE
+from services.common.values.whose import RELATIVES
 
 _OF_SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|we're|me|us|my|our)\b", re.IGNORECASE)
 _OUTLASTING: Final = frozenset(
@@ -68,6 +69,7 @@ _OCCASIONS: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """What the speaker has with somebody or somewhere as long as it is theirs."""
+_RELATIVES_OWN: Final = re.compile(rf"\b(?:my|our)\s({'|'.join(sorted(RELATIVES))})'s\s", re.IGNORECASE)
 _STILL: Final = re.compile(r"\b(?:still|always\s+will|forever|anyway)\b", re.IGNORECASE)
 _DETERMINED: Final = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "of"})
 _CAUSE: Final = re.compile(r"\b(?:because\s+of|due\s+to|on\s+account\s+of)\b(?P<what>.{2,60})$", re.IGNORECASE)
@@ -216,6 +218,9 @@ def _is_long(text: str) -> bool:
 def _is_of_speaker(statement: Said, premise: Said) -> bool:
     """Whether a statement is about nobody else than the premise is."""
     of_others = OTHERS.search(statement.text) is not None and OTHERS.search(premise.text) is None
+    relatives = {match[1].casefold() for match in _RELATIVES_OWN.finditer(statement.text)}
+    if relatives and not any(word in premise.text.casefold() for word in relatives):
+        return False  # "my nan's bin day is Tuesday as well"
     subjects = {str(item) for clause in read_statement(statement.text).clauses for item in clause.subject}
     return not of_others and not subjects & {"he", "she", "they"}
 

@@ -64,6 +64,22 @@ _NO_LONGER: Final = re.compile(
 """The speaker does not do it; whether they did is not said."""
 _NEVER: Final = re.compile(rf" (?:i|we) (?:have (?:never|not|yet to)|had never) {_ADVERBS}{_LIMITED}", re.IGNORECASE)
 """It did not happen so far."""
+_NO_DOING: Final = re.compile(
+    rf" no (?:more )?(?P<what>{_WORD}ing(?: {_WORD}){{0,2}}?)(?= (?:for (?:me|us)|until|till|at_all|any more|[.,;!]) )",
+    re.IGNORECASE,
+)
+"""As in "no running for me until the crutches are gone"."""
+_FOR_A_TIME: Final = re.compile(
+    rf" (?:without (?:a |an |the |our |my )?|no )(?P<what>{_WORD}(?: {_WORD})?)"
+    r"(?= (?:for (?:some|a|the|two|three|four|six|several|\d+)|until|till) )",
+    re.IGNORECASE,
+)
+"""As in "no kitchen for some weeks"."""
+_READY: Final = re.compile(
+    r" (?:is|are|works?) (?:now |finally |all |up and )?"
+    r"(?:finished|ready|done|back|fixed|repaired|running|working|on again) ",
+    re.IGNORECASE,
+)
 _NONE: Final = _one_of("(?:do|have)_not_(?:have|own|got) have_no have_not_got own_no lack have_yet_to_get")
 _LACKS: Final = re.compile(rf" (?:i|we) {_NONE} (?:a |an |any |our own |my own )?{_THING}", re.IGNORECASE)
 """There is none."""
@@ -73,6 +89,8 @@ _DENIALS: Final = (
     ("given_up", _GIVEN_UP),
     ("given_up", _NO_LONGER),
     ("parted", _PARTED),
+    ("given_up", _NO_DOING),
+    ("for_a_time", _FOR_A_TIME),
 )
 _BACK: Final = r"back(?: (?:on|to|at|in|with|into|onto|up|together)(?= )|(?= $))"
 _ANEW: Final = rf"{_one_of('join start open sum activat instal subscrib new discover gain instat viv')}\w{{0,5}}"
@@ -157,7 +175,7 @@ _LIGHT: Final = (
 
 
 class _Denied(NamedTuple):
-    kind: str  # given_up, parted, never or lacks
+    kind: str  # given_up, parted, for_a_time, never or lacks
     words: frozenset[frozenset[str]]  # each by its stems
     deed: str  # the verb of what never happened, or one that goes with the thing given up; "" where there is none
 
@@ -184,6 +202,8 @@ def _is_answered(denied: _Denied, clause: str) -> bool:
         return _is_taken_up(denied, clause)
     if _NOT_HAPPENED.search(clause):
         return False
+    if denied.kind == "for_a_time":
+        return _READY.search(clause) is not None
     if denied.kind == "lacks":
         return not _NOT_GOT.search(clause) and _is_of_speaker(clause, _GOT.search(clause))
     if denied.deed == "be":

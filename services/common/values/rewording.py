@@ -29,6 +29,19 @@ _LAST_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "that was my last day at Corvex"."""
+_SAY_NOW: Final = re.compile(
+    r"^(?:they|he|she)\s(?:say|says|tell\sme|tells\sme)\snow\s(?:that\s)?(?=(?:the|my|our|it)\s)", re.IGNORECASE
+)
+"""As in "they say now the man comes on Tuesday": what was told before holds no more."""
+_HAS: Final = re.compile(
+    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:shut|closed|gone|left|died|moved|sold|burnt|burned|folded|emigrated|retired|quit|resigned)\b)",
+    re.IGNORECASE,
+)
+"""As in "the hall's shut down"."""
+_DOING_AGAIN: Final = re.compile(
+    r"^(?P<who>I|We)(?:'m|'re|\sam|\sare)\s(?P<deed>[a-z]{2,20}ing)\b(?P<rest>[^,;:.!?]{1,80}\bagain\b)", re.IGNORECASE
+)
+"""As in "I'm reading my books on paper again", without what is said beside it."""
 
 
 @text_cache(4_096)
@@ -43,6 +56,14 @@ def in_plain_words(text: str) -> str:
     match = _BACK_TO.match(plain)
     if match is not None and lemma(match["deed"].casefold()) in VERBS:
         return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
+    says = _SAY_NOW.match(plain)
+    if says is not None:
+        said, comma, remark = plain[says.end() :].rstrip(".! ").partition(",")
+        return f"{said} now{comma}{remark}"
+    plain = _HAS.sub(" has ", plain)
+    again = _DOING_AGAIN.match(plain)
+    if again is not None and lemma(again["deed"].casefold()) in VERBS:
+        return f"{again['who']} {lemma(again['deed'].casefold())}{again['rest']}"
     taken = _TAKEN_OUT.search(plain)
     if taken is not None:
         who = {"me": "I", "us": "We"}.get(taken["who"].casefold(), taken["who"])
@@ -50,4 +71,4 @@ def in_plain_words(text: str) -> str:
     last = _LAST_DAY.search(plain)
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
-    return text
+    return plain if " has " in plain and plain != text else text

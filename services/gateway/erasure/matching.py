@@ -52,6 +52,7 @@ _ALSO_WORDS: Final = frozenset(
 _BEFORE_NAMES: Final = frozenset(
     {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
 )
+_TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation"})
 """Words that name a topic only together with another one."""
 
@@ -241,6 +242,8 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
         return False  # "I have a nice tan"
     if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
         return False
+    if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
+        return False  # "the train to Pickering", where Mr Pickering is meant
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
 
 

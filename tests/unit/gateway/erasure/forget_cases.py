@@ -42,6 +42,14 @@ CASES: list[tuple[str, Texts]] = [
         },
     ),
     (
+        "my old landlord Mr Bolton",
+        {
+            "My old landlord Mr Bolton still has my deposit.": (0.8, True),
+            "Bolton says the carpet was antique.": (0.5, True),
+            "We take the steam train to Bolton in August.": (0.3, False),
+        },
+    ),
+    (
         "that I failed the sailing test",
         {
             "i failed the sailing test in may": (0.8, True),
