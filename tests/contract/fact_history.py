@@ -111,6 +111,7 @@ class FactHistoryContract:
     ) -> None:
         store, service = make_store(EVIDENCE), make_service(EVIDENCE)
         await enter(store, ADA, [boat(0, draft=replace(likes("tea"), importance=0.3))])
+        await enter(store, ADA, [boat(90)], scope=PROJECT)  # for a user who is away nothing fades
         [now] = await service.search(asked("Ann likes tea", use=FactUse.EXPLICIT_SEARCH))
         assert await service.search(asked("Ann likes tea")) == [], "it is believed too little by now"
         for search in (asked("Ann likes tea", known_at=day(1)), asked("Ann likes tea", held_at=day(1))):

@@ -44,7 +44,7 @@ from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
 from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
-from services.common.values.rewording import in_plain_words
+from services.common.values.rewording import as_own, in_plain_words
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.slots import is_denied, is_replaced, things_of
@@ -238,6 +238,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
 def _goes_with_what_ended(earlier: str, later: str) -> bool:
     if OTHERS.match(earlier) and _OWN_THING.match(later):
         return False  # "our trip is cancelled" says nothing of "my sister flies to Split"
+    earlier, later = as_own(earlier, later)
     first, second = read_statement(earlier), read_statement(later)
     return has_ended(first, second) or goes_with_it(first.clauses, earlier, second.pieces)
 

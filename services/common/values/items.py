@@ -235,7 +235,13 @@ def _named(plain: str) -> Iterator[str]:
 def _is_item(what: str, items: Sequence[str]) -> bool:
     """Whether the last noun of an item is named, and nothing that the item does not say."""
     named = nouns_of(what)
-    return bool(named) and any(named <= nouns_of(item) and _head(item) in named for item in items)
+    if not named:
+        return False
+    is_name = what.strip()[:1].isupper() and what.strip().isalpha()
+    return any(
+        named <= nouns_of(item) and (_head(item) in named or (is_name and item.strip().startswith(f"{what.strip()} ")))
+        for item in items
+    )
 
 
 def _head(item: str) -> str:

@@ -164,6 +164,8 @@ def _ends(earlier: str, said: str, later: str) -> bool:
     if not partings:
         return False
     for clause in read_statement(earlier).clauses:
+        if any(parting.kind == "gone" and _is_part_of(clause, parting.thing) for parting in partings):
+            return True
         if not _is_lasting(clause):
             continue
         is_going_on = any(a in {"am", "are", "is"} and b.endswith("ing") for a, b in pairwise(clause.words))
@@ -175,6 +177,13 @@ def _ends(earlier: str, said: str, later: str) -> bool:
             elif _is_it(parting.thing, principal) and (parting.kind != "done" or is_going_on):
                 return True
     return False
+
+
+def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
+    """Whether a clause is about something of a thing: "the Fiesta's spare tyre is in the shed"."""
+    owner = {lemma(word) for item in clause.possessors for word in str(item).split()} - DETERMINERS
+    is_of_now = not (clause.past or clause.negated or clause.historic) and clause.verb in {"be", "have", "cost", "hang"}
+    return is_of_now and bool(owner) and owner == thing - _BESIDE
 
 
 def _is_it(thing: frozenset[str], known: frozenset[str]) -> bool:

@@ -20,7 +20,7 @@ _SPAN: Final = r"(?:days?|nights?|weeks?|months?|fortnight|weekends?|terms?|seme
 _FOR_A_WHILE: Final = re.compile(
     rf"\bfor\s(?:lent|ramadan|(?:dry\s)?january|now|the\smoment|the\stime\sbeing|the\sweek(?:end)?|{_COUNT}\s(?:\w+\s)?{_SPAN})\b(?!\s(?:now|already)\b)|\btemporarily\b|"
     r"\bat\sthe\smoment\b|\b(?:until|till)\s(?:further\snotice|i\sget|we\sget|(?:the|my|our)\s[\w\s'-]{2,30}\s(?:is|are)\s"
-    r"(?:done|finished|ready|fixed|repaired|renovated|healed|back|over|sold|found|mended)\b)",
+    r"(?:done|finished|ready|fixed|repaired|renovated|healed|back|over|sold|found|mended|gone|off|out|better)\b)",
     re.IGNORECASE,
 )
 _PERFECT: Final = re.compile(r"\b(?:been|have|has|'ve)\b|\b(?:postponed|extended|paid|since)\b|n't\b", re.IGNORECASE)

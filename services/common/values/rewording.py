@@ -38,10 +38,18 @@ _HAS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "the hall's shut down"."""
+_LOST: Final = re.compile(
+    r"\b(?:my|our)\s(?P<what>[a-z]{3,30}),?\s(?:[\w'-]{1,20},?\s){0,8}?(?:total\sloss|a\swrite-?off|beyond\srepair)\b",
+    re.IGNORECASE,
+)
+"""As in "a tree fell on our caravan, flat like a pancake, total loss"."""
 _DOING_AGAIN: Final = re.compile(
     r"^(?P<who>I|We)(?:'m|'re|\sam|\sare)\s(?P<deed>[a-z]{2,20}ing)\b(?P<rest>[^,;:.!?]{1,80}\bagain\b)", re.IGNORECASE
 )
 """As in "I'm reading my books on paper again", without what is said beside it."""
+
+_OF_THEM: Final = re.compile(r"^(?:her|his)\s(?=\w+\s(?:at|in|with)\s)", re.IGNORECASE)
+_THEY_LEFT: Final = re.compile(r"^[A-Z][\w-]{1,30}\s(?:has\s)?left\s(?=[A-Z])")
 
 
 @text_cache(4_096)
@@ -64,11 +72,22 @@ def in_plain_words(text: str) -> str:
     again = _DOING_AGAIN.match(plain)
     if again is not None and lemma(again["deed"].casefold()) in VERBS:
         return f"{again['who']} {lemma(again['deed'].casefold())}{again['rest']}"
+    lost = _LOST.search(plain)
+    if lost is not None:
+        return f"our {lost['what']} is a total loss"
     taken = _TAKEN_OUT.search(plain)
     if taken is not None:
         who = {"me": "I", "us": "We"}.get(taken["who"].casefold(), taken["who"])
-        return f"{plain[: taken.start()]}{who} left {taken['what']}{plain[taken.end() :]}"
+        return f"{plain[: taken.start()]}{who} left {taken['what']}{plain[taken.end() :].partition(',')[0]}"
     last = _LAST_DAY.search(plain)
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
     return plain if " has " in plain and plain != text else text
+
+
+def as_own(earlier: str, later: str) -> tuple[str, str]:
+    """Returns two statements as the one whom they are about would say them: "her choir at ...", "Mina left ..."."""
+    owner, leaver = _OF_THEM.match(earlier), _THEY_LEFT.match(later)
+    if owner is None or leaver is None:
+        return earlier, later
+    return f"My {earlier[owner.end() :].partition(', so ')[0]}", f"I left {later[leaver.end() :]}"
