@@ -203,7 +203,8 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
     earlier, later = replace(earlier, text=one), replace(later, text=other)
     if is_same_speaker and gives_another_number(earlier.text, later.text, is_told=later.is_announced):
         return Relation.UPDATE
-    if is_same_speaker and any(is_taken_off(earlier.text, piece) for piece in read_statement(later.text).pieces):
+    is_own = is_same_speaker and not OTHERS.match(earlier.text)
+    if is_own and any(is_taken_off(earlier.text, piece) for piece in read_statement(later.text).pieces):
         return Relation.UPDATE
     if is_same_speaker:
         found = relation(main_part(earlier.text), main_part(later.text))

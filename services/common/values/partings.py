@@ -57,6 +57,11 @@ _SURVIVES: Final = re.compile(
     re.IGNORECASE,
 )
 """It is not gone, or only for a while."""
+_FINAL: Final = re.compile(
+    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried)\b(?!\s(?:out|a|the|my)\b)",
+    re.IGNORECASE,
+)
+"""With these a time is that of the end: "she's sold, she left this morning"."""
 _FIRST_ITEMS: Final = 3
 _WORDS_OF_ONE_THING_MAX: Final = 7
 """In shorter clauses everything belongs to what they are about."""
@@ -78,6 +83,8 @@ _USED: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 _SCOPES: Final = frozenset("work home office laptop desktop phone school uni server tablet weekends".split())  # noqa: SIM905
+_HOUSEHOLD: Final = frozenset({"kids", "kid", "children", "child"})
+"""What they use is the speaker's."""
 _ALL: Final = frozenset({"everything", "it", "all", "team", "we", "stuff"})
 
 
@@ -124,7 +131,7 @@ def is_given_up(earlier: str, later: str) -> bool:
         return False
     if any(_EMIGRATED.search(turned_to(later, person)) and _is_near(earlier, person) for person in people_in(later)):
         return True
-    if _SURVIVES.search(later):
+    if _SURVIVES.search(later) and _FINAL.search(later) is None:
         return False
     if _ends(earlier, spoken(earlier), spoken(later)):
         return True
@@ -174,15 +181,25 @@ def _ends(earlier: str, said: str, later: str) -> bool:
             if parting.kind == "taken_up":
                 if _is_in_use(clause) and _is_rival(clause, known, parting, said, later):
                     return True
+            elif _is_of_somebody(clause, parting.thing):
+                continue  # "Ravi cycles to work"
             elif _is_it(parting.thing, principal) and (parting.kind != "done" or is_going_on):
                 return True
     return False
 
 
+def _is_of_somebody(clause: Clause, thing: frozenset[str]) -> bool:
+    """Whether a clause says what somebody or something else does, which is not the thing itself."""
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()}
+    opening = clause.words[0] if clause.words else ""
+    is_own = bool(subject & {"i", "we", "it"}) or opening in DETERMINERS | {"my", "our"} or opening in _HOUSEHOLD
+    return clause.verb not in {"", "be"} and bool(subject) and not is_own and not thing & subject
+
+
 def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
     """Whether a clause is about something of a thing: "the Fiesta's spare tyre is in the shed"."""
     owner = {lemma(word) for item in clause.possessors for word in str(item).split()} - DETERMINERS
-    is_of_now = not (clause.past or clause.negated or clause.historic) and clause.verb in {"be", "have", "cost", "hang"}
+    is_of_now = not (clause.past or clause.negated or clause.historic) and clause.verb not in _LASTING
     return is_of_now and bool(owner) and owner == thing - _BESIDE
 
 
@@ -213,7 +230,7 @@ def _is_lasting(clause: Clause) -> bool:
     if len(clause.tokens) > _WORDS_MAX:
         return False
     subject = {word for item in clause.subject for word in str(item).split()}
-    if subject & PERSONS and clause.verb != "be":
+    if subject & PERSONS - _HOUSEHOLD and clause.verb != "be":
         return False  # "my tutor drives a Polo"
     is_of_name = bool(subject & clause.names) and not {"i", "we"} & subject and "the" not in clause.words[:1]
     if (
@@ -223,7 +240,7 @@ def _is_lasting(clause: Clause) -> bool:
         and clause.names
     ):
         return True  # "my best friend is Kira"
-    return not is_of_name and not subject & (RELATIVES | {"he", "she", "they", "you"})
+    return not is_of_name and not subject & (RELATIVES - _HOUSEHOLD | {"he", "she", "they", "you"})
 
 
 def _known(clause: Clause) -> frozenset[str]:

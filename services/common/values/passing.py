@@ -112,6 +112,11 @@ _OF_ANYBODY: Final = (
     ),
 )
 """The same of anybody: "Jamie's on crutches", "the crutches went back to the hospital"."""
+_IS_BACK: Final = re.compile(
+    r"^(?:the\s|my\s|our\s)?(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)\s(?:is|are)\sback\s(?:on|at|in|to|up)\s",
+    re.IGNORECASE,
+)
+"""As in "the school bus is back on Quince Street"."""
 _PART: Final = re.compile(
     r"[,;:]\s(?:(?:so|and|but)\s)?|\s(?:so|and|but)\s(?=(?:i|i'm|we|we're|my|this)\b)", re.IGNORECASE
 )
@@ -134,6 +139,9 @@ def is_over(earlier: str, later: str) -> bool:
         return True
     if max(len(earlier), len(later)) > _CHARS_MAX or _DENIED.search(later):
         return False
+    back = _IS_BACK.match(later)
+    if back is not None and is_for_a_while(earlier) and back["what"].casefold() in earlier.casefold():
+        return True
     before, after = _OF_ANYBODY
     return before.search(earlier) is not None and after.search(later) is not None
 

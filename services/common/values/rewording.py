@@ -34,10 +34,26 @@ _SAY_NOW: Final = re.compile(
 )
 """As in "they say now the man comes on Tuesday": what was told before holds no more."""
 _HAS: Final = re.compile(
-    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:shut|closed|gone|left|died|moved|sold|burnt|burned|folded|emigrated|retired|quit|resigned)\b)",
+    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:left|died|moved|folded|emigrated|retired|quit|resigned)\b)",
     re.IGNORECASE,
 )
+"""As in "Pieter's left the band"."""
+_IS: Final = re.compile(
+    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:shut|closed|gone|sold|burnt|burned|stolen)\b)", re.IGNORECASE
+)
 """As in "the hall's shut down"."""
+_BOOTS: Final = re.compile(
+    r"^(?:(?:i|we)(?:'ve|\shave)?\s)?hung\sup\smy\s(?:boots|skates|racket|gloves|whistle|cleats|trainers)\b",
+    re.IGNORECASE,
+)
+_WRITTEN_OFF: Final = re.compile(
+    r"\bwrote\s(?P<what>(?:the|my|our)\s[\w-]{2,30}(?:\s[\w-]{2,20})?)\soff\b", re.IGNORECASE
+)
+"""As in "the insurance wrote the Corolla off"."""
+_NOT_GOING: Final = re.compile(
+    r"\b(?:i'm|i\sam|we're|we\sare)\snot\sgoing\sto\s(?P<place>(?-i:[A-Z])[\w-]{2,30})\s(?:any\s?more|after\sall)\b",
+    re.IGNORECASE,
+)
 _LOST: Final = re.compile(
     r"\b(?:my|our)\s(?P<what>[a-z]{3,30}),?\s(?:[\w'-]{1,20},?\s){0,8}?(?:total\sloss|a\swrite-?off|beyond\srepair)\b",
     re.IGNORECASE,
@@ -68,7 +84,15 @@ def in_plain_words(text: str) -> str:
     if says is not None:
         said, comma, remark = plain[says.end() :].rstrip(".! ").partition(",")
         return f"{said} now{comma}{remark}"
-    plain = _HAS.sub(" has ", plain)
+    plain = _IS.sub(" is ", _HAS.sub(" has ", plain))
+    if _BOOTS.search(plain) is not None:
+        return "I no longer play"
+    off = _WRITTEN_OFF.search(plain)
+    if off is not None:
+        return f"{off['what']} is a total loss"
+    place = _NOT_GOING.search(plain)
+    if place is not None:
+        return f"our {place['place']} trip is cancelled"
     again = _DOING_AGAIN.match(plain)
     if again is not None and lemma(again["deed"].casefold()) in VERBS:
         return f"{again['who']} {lemma(again['deed'].casefold())}{again['rest']}"
@@ -82,7 +106,7 @@ def in_plain_words(text: str) -> str:
     last = _LAST_DAY.search(plain)
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
-    return plain if " has " in plain and plain != text else text
+    return plain if plain != text.replace("\u2019", "'") else text
 
 
 def as_own(earlier: str, later: str) -> tuple[str, str]:

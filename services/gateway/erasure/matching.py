@@ -45,7 +45,7 @@ _ALSO_WORDS: Final = frozenset(
     rose will ivy bill mark grace hope joy faith dawn april june may august summer daisy lily violet olive heather
     hazel holly jasmine poppy pearl ruby amber rob bob pat sue frank ernest rich guy art dean drew grant jack miles
     pierce robin rusty sandy victor ward wade basil reed dale cliff glen heath forest brook sky star angel iris penny
-    melody harmony
+    sunny melody harmony
     """.split()  # noqa: SIM905 - words
 )
 """Names that are words of the language too."""
@@ -53,7 +53,12 @@ _BEFORE_NAMES: Final = frozenset(
     {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
 )
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
-_LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation"})
+_BODY: Final = frozenset(
+    "knee shoulder hip back ankle wrist elbow neck foot hand heart eye ear tooth nose leg arm finger toe breast".split()  # noqa: SIM905
+)
+_OWNER_WORDS_MAX: Final = 3
+"""How far before a thing its owner stands: "my sister's old shoe size"."""
+_LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation", "loss", "visit", "attempt", "session"})
 """Words that name a topic only together with another one."""
 
 
@@ -105,6 +110,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         if wanted.numbers <= {word.lower for word in words}
         and all(any(_is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
         and not is_apart(wanted.topics, texts[index])
+        and not _is_of_another_part(read_texts[index], wanted)
     ]
     possible = list(_of_the_kind(possible, read_texts, wanted))
     told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
@@ -178,6 +184,13 @@ def _is_of_kind(words: Sequence[Word], thing: str) -> bool:
         and lemma(before.bare) not in VERBS
         for before, word in pairwise(words)
     )
+
+
+def _is_of_another_part(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a query is about a part of the body and a text about another one: "knee surgery", "shoulder physio"."""
+    asked = wanted.topics & _BODY
+    named = {lemma(word.bare) for word in words} & _BODY
+    return bool(asked and named) and not asked & named
 
 
 def _is_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
@@ -283,7 +296,8 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
     if place is None:
         return any(word.lower in wanted.own_words for word in words)
     before = words[:place]
-    owner = next((word for word in reversed(before) if word.is_possessive or word.lower in OF_THIRD), None)
+    near = [word for word in before if words[place].index - word.index <= _OWNER_WORDS_MAX]
+    owner = next((word for word in reversed(near) if word.is_possessive or word.lower in OF_THIRD), None)
     if owner is not None and owner.lower not in wanted.own_words:
         return owner.bare in wanted.topics  # "my sister's shoe size"
     if any(one.lower in wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
