@@ -78,7 +78,7 @@ class Requests:
         self._filled = 0.5
 
     def learn(self, answer: Message, *, depth: int = 0) -> None:
-        """Keep ids, tokens and etags of an answer, so that later requests name what is there."""
+        """Remember ids, tokens and etags from an answer, so that later requests name things that exist."""
         for field, value in answer.ListFields():
             values = list(value)[:5] if field.is_repeated and not _is_map(field) else [value]
             for one in values:

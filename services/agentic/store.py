@@ -46,7 +46,7 @@ class WalkSettings:
 
 
 VERSIONS_MAX: Final = 100
-"""Versions of a note that are stored unless a driver is told otherwise."""
+"""How many earlier versions of a note are stored, by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ class NoteWriter(UpkeepWrites, Protocol):
 class NoteStore(UpkeepReads, Protocol):
     """Stores notes, their versions, vectors and links. Every method must see the owner's rows alone.
 
-    Of a note as many versions are stored as the driver is told, the latest ones.
+    Of each note the latest versions are stored, up to a bound that the driver is given.
 
     What one store writes, others on the same engine must show at once, whatever they have cached.
     """

@@ -45,7 +45,7 @@ _HEADING: Final = re.compile(
     r"^(?:right,?\s|ok(?:ay)?,?\s)?for\s(?:when\b|(?:the|your|my|our)\s[\w'\s-]{0,30}?(?:list|records?|form|file|diary|calendar|notes?|sums?|plan)$)",
     re.IGNORECASE,
 )
-"""Says before a colon what the next part is told for: "for your records: my number is 4711"."""
+"""Stands before a colon and says what for: "for your records: my number is 4711". It limits nothing."""
 _LIMITS_BEFORE: Final = re.compile(
     r"^(?:only\s)?(?:if|unless|provided|assuming|supposing|maybe|perhaps|probably|possibly|hopefully|i\s(?:think|guess|hope|believe|suppose)|or\sso|who\sknows|not\ssure)\b",
     re.IGNORECASE,
@@ -99,7 +99,7 @@ _WITH_OBJECT: Final = re.compile(
     r"^(?:please\s|you\s(?:can|may|could)\s|yes,?\s)?[a-z]+\s(?:me|us|my|our|your|the|all|every|it|them|him|her|this|that)\b",
     re.IGNORECASE,
 )
-"""An order that says to whom or what: "give me", "make your"; not "keep going", "sorry to hear"."""
+"""The beginning of an order with an object: "give me", "make your"; not "keep going" or "sorry to hear"."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
 
 
@@ -236,7 +236,7 @@ def _cores(parts: Sequence[_Part]) -> Iterator[Core]:
 
 
 def _limits(before: str, part: _Part) -> bool:
-    """Whether a part is said under the one before it, or told by somebody: "if it rains, ...", "Tom says, ..."."""
+    """Whether the part before is a condition ("if it rains, ...") or says who tells it ("Tom says, ...")."""
     if part.follows:
         return _SUBORDINATE.match(before) is not None and _HEADING.match(before) is None
     return (_SUBORDINATE.match(before) is not None and _HEADING.match(before) is None) or _TOLD.search(
