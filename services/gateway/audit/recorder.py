@@ -127,7 +127,7 @@ class AuditRecorder:
 
 
 def _storable(text: str) -> str:
-    """A text without NUL, which PostgreSQL cannot hold: an entry that cannot be written would hold up all behind it."""
+    """A text without NUL, which stores cannot hold: an entry that cannot be written would hold up all behind it."""
     return text.replace("\x00", "\ufffd")
 
 
