@@ -92,16 +92,13 @@ def make_facts(count: int, dimension: int) -> tuple[list[Statement], Matrix]:
     """Statements of facts, most of them unlike each other; the others are pairs that say the same in other words."""
     generator = np.random.default_rng(2)
     pairs = list(itertools.islice(itertools.product(_NUMBERS, _COLOURS, _THINGS), int(count * SAID_TWICE)))
-    texts: list[str] = []
-    rows: list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = []
-    for numbers, colour, thing in pairs:
+    texts = [f"Ann bought item {place} of shelf {place % 97}" for place in range(count - 2 * len(pairs))]
+    rows = [generator.normal(size=dimension) for _ in texts]
+    for numbers, colour, thing in pairs:  # last: a run compares the newest facts with all others
         row = generator.normal(size=dimension)
         for number in numbers:
             texts.append(f"Ann has {number} {colour} {thing}")
             rows.append(row + generator.normal(size=dimension) * _PAIR_SPREAD)
-    for place in range(len(texts), count):
-        texts.append(f"Ann bought item {place} of shelf {place % 97}")
-        rows.append(generator.normal(size=dimension))
     vectors = np.stack(rows)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return [_statement(place, text) for place, text in enumerate(texts)], vectors.astype(np.float32)

@@ -53,6 +53,6 @@ async def delete_with_derived(
     merged = [each for each in await writer.replaced_by(sorted(gone | dissolved)) if each not in gone | dissolved]
     back = set(merged) & set(await writer.replaced_by(sorted(gone - made)))
     removed = await writer.delete_notes(sorted(gone | dissolved))
-    await writer.set_successor(merged, None)
+    await writer.set_successors(dict.fromkeys(merged))
     await writer.set_status(sorted(back), NoteStatus.ACTIVE, update_time=now)
     return removed

@@ -104,8 +104,8 @@ class UpkeepWrites(Protocol):
         """Remove the counts of pairs that were last used together before a time."""
         ...
 
-    async def set_successor(self, note_ids: Sequence[NoteId], successor_id: NoteId | None) -> None:
-        """Name the note that stands for these; None: none does."""
+    async def set_successors(self, successors: Mapping[NoteId, NoteId | None]) -> None:
+        """Name for each of these notes the one that stands for it; None: none does."""
         ...
 
     async def made_from(self, note_ids: Sequence[NoteId]) -> list[NoteId]:

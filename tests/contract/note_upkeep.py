@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from services.agentic.maintenance.pruning import PruneNotes
 from services.agentic.model import Link, LinkKey, LinkOrigin, LinkType, Note, NoteId, NoteKind, NoteStatus
 from services.agentic.removal import NoteRemoval
 from services.agentic.store import NoteFilter, NoteSearch, NoteStore, WalkSettings
+from services.common.embedding.vectors import Matrix
 from services.common.maintenance import Change, Job
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
@@ -32,6 +34,18 @@ RIDES = [
     "Ann rides her red bicycle to the harbour every Monday.",
     "Ann rides her red bicycle to the harbour in 25 minutes.",
 ]
+
+
+class _CountingEmbedder(HashingEmbedder):
+    """Counts the texts of each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: list[int] = []
+
+    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        self.counts.append(len(texts))
+        return await super().embed_documents(texts)
 
 
 class NoteUpkeepContract:
@@ -161,6 +175,62 @@ class NoteUpkeepContract:
         assert hit.vector is not None, "the concept is searchable"
         assert await job.undo(ANN, first) == 2
         assert set(await self.active(store)) == {note_id(number) for number in range(1, 7)}
+
+    async def test_spec_4_4_of_several_concepts_that_one_is_not_made_whose_source_was_changed(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
+    ) -> None:
+        roses = [f"Ann plants roses in the old garden {when}." for when in ("in May", "with Tom", "at noon", "again")]
+        await self.put(store, embedder, *self.notes(*RIDES, *roses))
+        job = self.consolidation(store, embedder, clock)
+        [step] = [step async for step in job.steps(after="", owner=ANN)]
+        changes = job.plan(step.state, clock.now())
+        assert [change.action for change in changes] == ["make_concept", "make_concept"]
+        removal = NoteRemoval(store, embedder, clock=clock, settings=AgenticSettings())
+        await removal.by_source(ANN, [interaction_id(6)])
+        assert await job.apply(ANN, changes) == [changes[0]]
+        concepts = [note for note in (await self.active(store)).values() if note.source_note_ids]
+        assert [concept.note_id for concept in concepts] == [changes[0].target]
+        assert await job.undo(ANN, changes) == 1
+        assert set(await self.active(store)) == {note_id(number) for number in (1, 2, 3, 4, 5, 7, 8)}
+
+    async def test_spec_4_4_concepts_are_embedded_one_at_a_time_so_that_a_query_waits_for_one_alone(
+        self, store: NoteStore, clock: FakeClock
+    ) -> None:
+        model = _CountingEmbedder()
+        embedder = TierEmbedder(model)
+        roses = [f"Ann plants roses in the old garden {when}." for when in ("in May", "with Tom", "at noon", "again")]
+        await self.put(store, embedder, *self.notes(*RIDES, *roses))
+        model.counts.clear()
+        assert len(await self.run(self.consolidation(store, embedder, clock), clock)) == 2
+        assert model.counts == [1, 1]
+
+    async def test_spec_4_4_a_note_is_merged_and_raised_in_one_run(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
+    ) -> None:
+        notes = self.notes("Ann likes tea.", "Ann likes tea.")
+        await self.put(store, embedder, notes[0], replace(notes[1], importance=0.7))
+        await store.record_access(ANN, {note_id(1): 8}, time=clock.now())
+        job = self.consolidation(store, embedder, clock)
+        made = await self.run(job, clock)
+        assert [change.action for change in made] == ["merge", "raise"]
+        assert (await self.active(store))[note_id(1)].importance == pytest.approx(0.75)
+        assert await self.run(job, clock) == []
+        assert await job.undo(ANN, made[::-1]) == 2
+        assert {i: n.importance for i, n in (await self.active(store)).items()} == {note_id(1): 0.5, note_id(2): 0.7}
+
+    async def test_spec_4_4_an_importance_that_was_set_since_the_plan_is_not_raised(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
+    ) -> None:
+        notes = self.notes("Ann likes tea.")
+        await self.put(store, embedder, *notes)
+        await store.record_access(ANN, {note_id(1): 8}, time=clock.now())
+        job = self.consolidation(store, embedder, clock)
+        [step] = [step async for step in job.steps(after="", owner=ANN)]
+        changes = job.plan(step.state, clock.now())
+        await store.write(ANN, lambda writer: writer.update_notes([replace(notes[0], importance=0.2)]))
+        assert len(changes) == 1
+        assert await job.apply(ANN, changes) == []
+        assert (await self.active(store))[note_id(1)].importance == 0.2
 
     async def test_spec_4_4_a_concept_grows_by_what_is_new_in_its_topic(
         self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock

@@ -128,7 +128,7 @@ class NoteVersionsContract:
     async def test_spec_3_7_a_note_has_the_status_that_it_had_at_a_time(self, store: NoteStore) -> None:
         await add(store, {0: make_note(1), 10: make_note(2)})
         await put(store, ARCHIVED, 2, 1)
-        await store.write(ANN, lambda writer: writer.set_successor([note_id(1)], note_id(2)))
+        await store.write(ANN, lambda writer: writer.set_successors({note_id(1): note_id(2)}))
         await put(store, ACTIVE, 4, 1)
         await put(store, ARCHIVED, 6, 1)
         found = await history(store)

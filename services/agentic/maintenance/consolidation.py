@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -13,7 +14,7 @@ from services.agentic.config import ConsolidationSettings
 from services.agentic.maintenance.duplicates import find_duplicates
 from services.agentic.maintenance.grouping import clusters, similar_pairs
 from services.agentic.maintenance.made_notes import CONCEPT, NoteMaker, made_id
-from services.agentic.maintenance.making import NoteMaking, note_ids_of
+from services.agentic.maintenance.making import NoteMaking, WantedNote, note_ids_of
 from services.agentic.maintenance.reading import NoteReading, UserNotes
 from services.agentic.model import Note, NoteId, NoteStatus
 from services.agentic.store import NoteStore, NoteWriter
@@ -26,6 +27,8 @@ _MERGE: Final = "merge"
 _RAISE: Final = "raise"
 _MAKE: Final = "make_concept"
 _UPDATE: Final = "update_concept"
+_BATCH: Final = 100
+"""Merges and raises of one transaction."""
 _OVERLAP_MIN: Final = 0.5
 """Share of a concept's notes that a topic must have to be the concept's topic still."""
 
@@ -75,8 +78,9 @@ class ConsolidateNotes:
         )
         least = min(settings.duplicate_similarity_min, settings.cluster_similarity_min)
         pairs = list(similar_pairs(vectors, least))
-        changes, merged = self._merges(notes, [pair for pair in pairs if pair[2] >= settings.duplicate_similarity_min])
-        changes += self._raises(notes, merged)
+        changes = self._merges(notes, [pair for pair in pairs if pair[2] >= settings.duplicate_similarity_min])
+        merged = {NoteId(change.target) for change in changes}
+        changes += self._raises(notes, changes)
         within = [
             (first, second, similarity)
             for first, second, similarity in pairs
@@ -86,9 +90,7 @@ class ConsolidateNotes:
         ]
         return [*changes, *self._concepts(notes, within, now)]
 
-    def _merges(
-        self, notes: Sequence[Note], pairs: Sequence[tuple[int, int, float]]
-    ) -> tuple[list[Change], set[NoteId]]:
+    def _merges(self, notes: Sequence[Note], pairs: Sequence[tuple[int, int, float]]) -> list[Change]:
         changes: list[Change] = []
         for group in find_duplicates(notes, pairs, group_max=self._settings.duplicates_max):
             importance = max(note.importance for note in (group.winner, *group.losers))
@@ -101,24 +103,27 @@ class ConsolidateNotes:
                     "winner_updated": group.winner.update_time.isoformat(),
                 }
                 changes.append(Change(_MERGE, loser.note_id, 1, facts))
-        return changes, {NoteId(change.target) for change in changes}
+        return changes
 
-    def _raises(self, notes: Sequence[Note], merged: set[NoteId]) -> list[Change]:
+    def _raises(self, notes: Sequence[Note], merges: Sequence[Change]) -> list[Change]:
+        merged = {change.target for change in merges}
+        importances = {change.facts["winner"]: _number(change.facts["importance"]) for change in merges}
         changes: list[Change] = []
         for note in notes:
             level = sum(note.access_count >= uses for uses in self._settings.uses_raising)
             if level <= note.raised or note.note_id in merged:
                 continue
-            raised = min(1.0, note.importance + (level - note.raised) * self._settings.importance_step)
+            before = importances.get(note.note_id, note.importance)  # the merges are made first
+            raised = min(1.0, before + (level - note.raised) * self._settings.importance_step)
             facts: dict[str, Json] = {
-                "importance": note.importance, "to": round(raised, 6), "raised": note.raised, "level": level,
+                "importance": before, "to": round(raised, 6), "raised": note.raised, "level": level,
             }  # fmt: skip
             changes.append(Change(_RAISE, note.note_id, 0, facts))
         return changes
 
     def _concepts(self, notes: Sequence[Note], pairs: Sequence[tuple[int, int, float]], now: datetime) -> list[Change]:
         settings = self._settings
-        known = {note.note_id: note for note in notes if note.source_note_ids and CONCEPT in note.tags}
+        known = _Concepts(note for note in notes if note.source_note_ids and CONCEPT in note.tags)
         changes: list[Change] = []
         for group in clusters(
             len(notes),
@@ -129,12 +134,11 @@ class ConsolidateNotes:
         ):
             members = [notes[i] for i in group]
             ids: list[str] = [note.note_id for note in members]
-            concept = _concept_of(ids, known)
+            concept = known.take(ids)
             if concept is None:
                 note_id = made_id(now, [note.note_id for note in members], CONCEPT)
                 changes.append(Change(_MAKE, note_id, 0, {"members": ids}))
                 continue
-            del known[concept.note_id]
             fresh = self._maker.concept(concept.note_id, members, now)
             if (fresh.content, fresh.source_note_ids) != (concept.content, concept.source_note_ids):
                 facts: dict[str, Json] = {"members": ids, "before": list(concept.source_note_ids)}
@@ -142,17 +146,16 @@ class ConsolidateNotes:
         return changes
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
-        """See `Job.apply`: each group in a transaction of its own, in which its sources are read again."""
+        """See `Job.apply`: some changes in a transaction, in which the sources of each are read again."""
         if owner is None:
             return []
         made: list[Change] = []
         simple = [change for change in changes if change.action in {_MERGE, _RAISE}]
-        for start in range(0, len(simple), 100):
-            made += await self._apply_simple(owner, simple[start : start + 100])
-        for change in changes:
-            if change.action in {_MAKE, _UPDATE} and await self._make(owner, change, "members"):
-                made.append(change)
-        return made
+        for start in range(0, len(simple), _BATCH):
+            made += await self._apply_simple(owner, simple[start : start + _BATCH])
+        concepts = [change for change in changes if change.action in {_MAKE, _UPDATE}]
+        ids = await self._make(owner, concepts, "members")
+        return [*made, *(change for change in concepts if change.target in ids)]
 
     async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
         """See `Job.undo`."""
@@ -163,16 +166,15 @@ class ConsolidateNotes:
             if change.action == _MAKE:
                 count += await self._making.unmake(owner, NoteId(change.target))
             elif change.action == _UPDATE:
-                count += await self._make(owner, change, "before")
+                count += len(await self._make(owner, [change], "before"))
             else:
                 count += await self._undo_simple(owner, change)
         return count
 
-    async def _make(self, owner: Owner, change: Change, which: str) -> bool:
+    async def _make(self, owner: Owner, changes: Sequence[Change], which: str) -> set[NoteId]:
         return await self._making.make(
             owner,
-            NoteId(change.target),
-            note_ids_of(change.facts[which]),
+            [WantedNote(NoteId(change.target), note_ids_of(change.facts[which])) for change in changes],
             self._maker.concept,
             strength=self._settings.concept_strength,
         )
@@ -184,20 +186,22 @@ class ConsolidateNotes:
             wanted = {NoteId(change.target) for change in changes}
             wanted |= {NoteId(str(change.facts["winner"])) for change in changes if change.action == _MERGE}
             found = dict(await writer.get_notes(sorted(wanted)))
+            changed: dict[NoteId, Note] = {}
+            successors: dict[NoteId, NoteId] = {}
             made: list[Change] = []
             for change in changes:
-                note = found.get(NoteId(change.target))
-                if note is None or note.status is not NoteStatus.ACTIVE:
+                note_id = NoteId(change.target)
+                note = found.get(note_id)
+                after = _raised(change, note, now) if change.action == _RAISE else _merged(change, note, found)
+                if note is None or after is None:
                     continue
-                if change.action == _RAISE:
-                    if note.raised == change.facts["raised"]:
-                        raised = replace(
-                            note, importance=_number(change.facts["to"]), raised=int(_number(change.facts["level"]))
-                        )
-                        await writer.update_notes([replace(raised, update_time=now)])
-                        made.append(change)
-                elif await _merge(writer, change, note, found, now):
-                    made.append(change)
+                if change.action == _MERGE:
+                    successors[note_id] = after.note_id
+                    found[note_id] = replace(note, status=NoteStatus.ARCHIVED)
+                if after != found[after.note_id]:
+                    found[after.note_id] = changed[after.note_id] = after
+                made.append(change)
+            await _store(writer, list(changed.values()), successors, now)
             return made
 
         return await self._store.write(owner, work)
@@ -228,33 +232,71 @@ class ConsolidateNotes:
         return await self._store.write(owner, work)
 
 
-async def _merge(writer: NoteWriter, change: Change, loser: Note, found: dict[NoteId, Note], now: datetime) -> bool:
-    """Archives a duplicate if neither it nor its winner was changed since the plan."""
+async def _store(
+    writer: NoteWriter, changed: Sequence[Note], successors: Mapping[NoteId, NoteId], now: datetime
+) -> None:
+    """Stores what has another importance, and archives what has a successor."""
+    if changed:
+        await writer.update_notes(changed)
+    if successors:
+        losers = list(successors)
+        # What was merged into a loser is found from the winner in one step.
+        earlier = await writer.get_notes(await writer.replaced_by(losers))
+        moved = {
+            note.note_id: successors[note.successor_id] for note in earlier.values() if note.successor_id is not None
+        }
+        await writer.set_status(losers, NoteStatus.ARCHIVED, update_time=now)
+        await writer.set_successors({**moved, **successors})
+
+
+def _raised(change: Change, note: Note | None, now: datetime) -> Note | None:
+    """The note as it is with more importance; None where it is another one than the plan saw."""
+    facts = change.facts
+    if note is None or note.status is not NoteStatus.ACTIVE:
+        return None
+    if (note.raised, note.importance) != (facts["raised"], facts["importance"]):
+        return None
+    return replace(note, importance=_number(facts["to"]), raised=int(_number(facts["level"])), update_time=now)
+
+
+def _merged(change: Change, loser: Note | None, found: Mapping[NoteId, Note]) -> Note | None:
+    """The winner as it is with the loser merged into it; None where one of both was changed since the plan."""
     facts = change.facts
     winner = found.get(NoteId(str(facts["winner"])))
+    if loser is None or loser.status is not NoteStatus.ACTIVE:
+        return None
     if winner is None or winner.status is not NoteStatus.ACTIVE:
-        return False
+        return None
     is_same_winner = winner.update_time.isoformat() == facts["winner_updated"]
     if loser.update_time.isoformat() != facts["loser_updated"] or not is_same_winner:
-        return False
-    if winner.importance != facts["importance"]:
-        await writer.update_notes([replace(winner, importance=_number(facts["importance"]))])
-    await writer.set_status([loser.note_id], NoteStatus.ARCHIVED, update_time=now)
-    await writer.set_successor([loser.note_id], winner.note_id)
-    # What was merged into the loser is found from the winner in one step.
-    await writer.set_successor(await writer.replaced_by([loser.note_id]), winner.note_id)
-    return True
+        return None
+    return replace(winner, importance=_number(facts["importance"]))
 
 
-def _concept_of(member_ids: Sequence[str], known: Mapping[NoteId, Note]) -> Note | None:
-    """The concept that shares most notes with a topic, and at least half of its own; of equal ones the oldest."""
-    members = set(member_ids)
-    ranked = [
-        (-len(members & set(note.source_note_ids)), note.note_id)
-        for note in known.values()
-        if len(members & set(note.source_note_ids)) >= _OVERLAP_MIN * len(note.source_note_ids)
-    ]
-    return known[min(ranked)[1]] if ranked else None
+class _Concepts:
+    """Concepts there are, each of which is the concept of one topic."""
+
+    def __init__(self, concepts: Iterable[Note]) -> None:
+        self._left = {concept.note_id: concept for concept in concepts}
+        self._made_of: dict[NoteId, list[NoteId]] = {}
+        for concept in self._left.values():
+            for source_id in concept.source_note_ids:
+                self._made_of.setdefault(source_id, []).append(concept.note_id)
+
+    def take(self, member_ids: Sequence[str]) -> Note | None:
+        """The concept that shares most notes with a topic, and at least half of its own; of equal ones the oldest."""
+        shared = Counter(
+            note_id
+            for member_id in member_ids
+            for note_id in self._made_of.get(NoteId(member_id), ())
+            if note_id in self._left
+        )
+        ranked = [
+            (-count, note_id)
+            for note_id, count in shared.items()
+            if count >= _OVERLAP_MIN * len(self._left[note_id].source_note_ids)
+        ]
+        return self._left.pop(min(ranked)[1]) if ranked else None
 
 
 def _number(value: Json) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 from services.agentic.config import PruningSettings
 from services.agentic.decay import strength_of, touched
 from services.agentic.maintenance.made_notes import SUMMARY, NoteMaker, made_id
-from services.agentic.maintenance.making import NoteMaking, note_ids_of
+from services.agentic.maintenance.making import NoteMaking, WantedNote, note_ids_of
 from services.agentic.maintenance.reading import NoteReading, UserNotes
 from services.agentic.model import Note, NoteId
 from services.agentic.store import NoteStore
@@ -66,12 +66,9 @@ class PruneNotes:
         """See `Job.apply`."""
         if owner is None:
             return []
-        made: list[Change] = []
-        for change in changes:
-            members = note_ids_of(change.facts["members"])
-            if await self._making.make(owner, NoteId(change.target), members, self._maker.summary, retires=True):
-                made.append(change)
-        return made
+        wanted = [WantedNote(NoteId(change.target), note_ids_of(change.facts["members"])) for change in changes]
+        made = await self._making.make(owner, wanted, self._maker.summary, retires=True)
+        return [change for change in changes if change.target in made]
 
     async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
         """See `Job.undo`."""

@@ -111,10 +111,10 @@ MATCH (a)-[u:USED_WITH]->()
 WHERE u.last_use_time < $before
 DELETE u
 """
-_SET_SUCCESSOR: Final = """CYPHER 25
-UNWIND $note_ids AS note_id
-MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: note_id})
-SET n.successor_id = $successor_id
+_SET_SUCCESSORS: Final = """CYPHER 25
+UNWIND $successors AS given
+MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: given[0]})
+SET n.successor_id = given[1]
 """
 #: Reads all of the user's notes, as the look-up of sources does: an index would cost each write.
 _MADE_FROM: Final = """CYPHER 25
@@ -238,10 +238,10 @@ class Neo4jUpkeepWrites:
         """See `UpkeepWrites.forget_idle_pairs`."""
         await self._transaction.run(FORGET_IDLE_PAIRS, {**self._owner, "before": whole_microseconds(before)})
 
-    async def set_successor(self, note_ids: Sequence[NoteId], successor_id: NoteId | None) -> None:
-        """See `UpkeepWrites.set_successor`."""
-        parameters = {"note_ids": list(note_ids), "successor_id": successor_id}
-        await self._transaction.run(_SET_SUCCESSOR, {**self._owner, **parameters})
+    async def set_successors(self, successors: Mapping[NoteId, NoteId | None]) -> None:
+        """See `UpkeepWrites.set_successors`."""
+        given = [list(each) for each in successors.items()]
+        await self._transaction.run(_SET_SUCCESSORS, {**self._owner, "successors": given})
 
     async def made_from(self, note_ids: Sequence[NoteId]) -> list[NoteId]:
         """See `UpkeepWrites.made_from`."""

@@ -127,8 +127,10 @@ WHERE p.tenant_id = $1 AND p.user_id = $2 AND p.note_id = given.note_id AND p.ot
 _FORGET_IDLE_PAIRS: Final = """
 DELETE FROM agentic.note_pairs WHERE tenant_id = $1 AND user_id = $2 AND last_use_time < $3
 """
-_SET_SUCCESSOR: Final = """
-UPDATE agentic.notes SET successor_id = $4 WHERE tenant_id = $1 AND user_id = $2 AND note_id = ANY ($3)
+_SET_SUCCESSORS: Final = """
+UPDATE agentic.notes n SET successor_id = given.successor_id
+FROM unnest($3::uuid[], $4::uuid[]) AS given (note_id, successor_id)
+WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.note_id = given.note_id
 """
 _MADE_FROM: Final = """
 SELECT note_id FROM agentic.notes
@@ -250,9 +252,10 @@ class PostgresUpkeepWrites:
         """See `UpkeepWrites.forget_idle_pairs`."""
         await self._fetch(_FORGET_IDLE_PAIRS, before)
 
-    async def set_successor(self, note_ids: Sequence[NoteId], successor_id: NoteId | None) -> None:
-        """See `UpkeepWrites.set_successor`."""
-        await self._fetch(_SET_SUCCESSOR, _uuids(note_ids), uuid.UUID(successor_id) if successor_id else None)
+    async def set_successors(self, successors: Mapping[NoteId, NoteId | None]) -> None:
+        """See `UpkeepWrites.set_successors`."""
+        ids = [uuid.UUID(note_id) if note_id else None for note_id in successors.values()]
+        await self._fetch(_SET_SUCCESSORS, _uuids(successors), ids)
 
     async def made_from(self, note_ids: Sequence[NoteId]) -> list[NoteId]:
         """See `UpkeepWrites.made_from`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, LiteralString, TypeVar
@@ -261,7 +260,7 @@ def _key(owner: Owner | None) -> dict[str, Any]:
 
 
 def _to_json(changes: Sequence[Change]) -> str:
-    return json.dumps([asdict(change) for change in changes])
+    return json.dumps([change.fields() for change in changes])
 
 
 def _entry(fields: Mapping[str, Any]) -> LogEntry:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -144,7 +143,7 @@ class PostgresMaintenanceStore:
                 *_key(owner),
                 UUID(claim.run_id),
                 claim.job,
-                [asdict(change) for change in changes],
+                [change.fields() for change in changes],
                 now,
             )
         return entry_id
@@ -162,7 +161,7 @@ class PostgresMaintenanceStore:
                 "UPDATE maintenance.log SET changes = $3, is_applied = true WHERE tenant_id = $1 AND entry_id = $2",
                 tenant_id,
                 entry_id,
-                [asdict(change) for change in changes],
+                [change.fields() for change in changes],
             )
 
     async def log_undone(self, owner: Owner | None, entry_id: int) -> None:

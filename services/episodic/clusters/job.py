@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from uuid import UUID
 import numpy as np
 
 from services.common.clock import Clock
+from services.common.embedding.vectors import Matrix
 from services.common.maintenance import Cap, Change, Step
 from services.common.maintenance.model import Json
 from services.episodic.clusters.config import ClusterSettings
@@ -110,15 +112,8 @@ class ClusterEpisodes:
         look = next((change for change in changes if change.action == _LOOK), None)
         if owner is None or look is None:
             return []
-        left_out = [change for change in changes if change.action == _LEAVE_OUT]
-        revision = look.facts["revision"]
-        update = Update(
-            groups=[_group(change) for change in changes if change.action in {_FORM, _JOIN}],
-            left_out=[EpisodeId(UUID(one)) for change in left_out for one in _list(change.facts["episodes"])],
-            replaces=bool(look.facts["replaces"]),
-            is_computed=bool(look.facts["computed"]),
-            revision=None if revision is None else int(str(revision)),
-        )
+        # Of thousands of episodes it takes as long as other calls should not wait.
+        update = await asyncio.to_thread(_update, look, changes)
         await self._store.put(owner, update, now=self._clock.now())
         return list(changes)
 
@@ -167,14 +162,15 @@ class ClusterEpisodes:
         """The episodes that the index has vectors of; the others are looked at when it has them."""
         size = self._settings.vectors_page
         kept: list[Placed] = []
-        rows: list[Any] = []
+        pages: list[Matrix] = []
         for start in range(0, len(placed), size):
             page = placed[start : start + size]
             vectors = await self._index.vectors(owner, [one.key for one in page])
             known = [one for one in page if one.key in vectors]
             kept += known
-            rows += [vectors[one.key] for one in known]
-        return Episodes(kept, np.stack(rows) if rows else np.empty((0, dimension), np.float32))
+            if known:
+                pages.append(np.stack([vectors[one.key] for one in known]))
+        return Episodes(kept, np.concatenate(pages) if pages else np.empty((0, dimension), np.float32))
 
 
 def _change(action: str, group: Group) -> Change:
@@ -184,6 +180,18 @@ def _change(action: str, group: Group) -> Change:
         "memberships": list(group.memberships),
     }
     return Change(action, str(group.cluster_id), facts=facts)
+
+
+def _update(look: Change, changes: Sequence[Change]) -> Update:
+    left_out = [change for change in changes if change.action == _LEAVE_OUT]
+    revision = look.facts["revision"]
+    return Update(
+        groups=[_group(change) for change in changes if change.action in {_FORM, _JOIN}],
+        left_out=[EpisodeId(UUID(one)) for change in left_out for one in _list(change.facts["episodes"])],
+        replaces=bool(look.facts["replaces"]),
+        is_computed=bool(look.facts["computed"]),
+        revision=None if revision is None else int(str(revision)),
+    )
 
 
 def _group(change: Change) -> Group:

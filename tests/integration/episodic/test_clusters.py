@@ -23,6 +23,7 @@ from services.episodic.clusters.job import ClusterEpisodes
 from services.episodic.clusters.model import Cluster, ClusterId, Update
 from services.episodic.clusters.service import ClusterService
 from services.episodic.clusters.store import ClusterPosition, MemberPosition
+from services.episodic.clusters.stores import postgres as postgres_clusters
 from services.episodic.clusters.stores.postgres import PostgresClusterStore
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import NewEpisode, Owner
@@ -120,6 +121,14 @@ async def test_spec_2_9_a_users_episodes_are_clustered_and_read_page_by_page(wor
     assert await world.numbers(SAME_NAME_ELSEWHERE) == []  # three episodes are too few to compute clusters of
     await world.run(owner=SAME_NAME_ELSEWHERE)
     assert await world.numbers(OWNER) == [[1, 3, 5, 7, 9], [2, 4, 6, 8, 10]]
+
+
+async def test_spec_2_9_members_are_written_some_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_clusters, "_MEMBERS_PAGE", 3)
+    await world.remember(*(about(n, n % 2) for n in range(1, 11)), new_episode(20, query="unrelated"))
+    await world.run()
+    assert await world.numbers() == [[1, 3, 5, 7, 9], [2, 4, 6, 8, 10]]
+    assert [placed.episode_id.int for placed in await world.clusters.left_out(OWNER, limit=9)] == [20]
 
 
 async def test_spec_2_9_what_has_not_changed_is_not_looked_at_again(world: World) -> None:

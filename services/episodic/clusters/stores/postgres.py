@@ -16,6 +16,8 @@ from services.episodic.clusters.store import ClusterOwner, ClusterPosition, Memb
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId
 from services.episodic.stores import postgres_rows as rows
 
+_MEMBERS_PAGE: Final = 1_000
+"""Members that one statement writes: the event loop waits while its parameters are encoded."""
 _ACTIVE: Final = """
     FROM episodic.cluster_members AS m
     JOIN episodic.episodes AS e ON e.tenant_id = m.tenant_id AND e.user_id = m.user_id AND e.episode_id = m.episode_id
@@ -207,20 +209,19 @@ class PostgresClusterStore:
 
 
 async def _put_members(connection: Connection, owner: Owner, update: Update) -> int:
-    members = [
+    members: list[tuple[EpisodeId, ClusterId | None, float]] = [
         (episode_id, group.cluster_id, membership)
         for group in update.groups
         for episode_id, membership in zip(group.episode_ids, group.memberships, strict=True)
     ]
-    written = await connection.fetch(
-        _PUT_MEMBERS,
-        owner.tenant_id,
-        owner.user_id,
-        [*(member[0] for member in members), *update.left_out],
-        [*(member[1] for member in members), *(None for _ in update.left_out)],
-        [*(member[2] for member in members), *(0.0 for _ in update.left_out)],
-    )
-    return len(written)
+    members += [(episode_id, None, 0.0) for episode_id in update.left_out]
+    # Rows are locked in the order of the ids, over all statements too.
+    members.sort(key=lambda member: member[0].bytes)
+    written = 0
+    for start in range(0, len(members), _MEMBERS_PAGE):
+        columns = zip(*members[start : start + _MEMBERS_PAGE], strict=True)
+        written += len(await connection.fetch(_PUT_MEMBERS, owner.tenant_id, owner.user_id, *map(list, columns)))
+    return written
 
 
 def _cluster(row: Record) -> Cluster:

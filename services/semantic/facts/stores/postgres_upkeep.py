@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
+from services.common.encryption.rows import Row
 from services.common.encryption.sealing import opened_of
 from services.common.maintenance.fence import check_fence
 from services.common.owners import Owner, TenantId, UserId
@@ -95,22 +97,8 @@ class PostgresFactUpkeep:
         """See `FactUpkeepStore.mergeable`."""
         found = await self._read(_MERGEABLE, owner, model, limit)
         rows = await opened_of(self._keys, self._pool, owner, FACTS, found)
-        return [
-            MergeableFact(
-                fact_id=FactId(str(row["fact_id"])),
-                revision=row["revision"],
-                text=row["text"],
-                confidence=row["confidence"],
-                importance=row["importance"],
-                first_observed_time=row["first_observed_time"],
-                last_confirmed_time=row["last_confirmed_time"],
-                valid_from_time=row["valid_from_time"],
-                contradictions=tuple(FactId(str(i)) for i in row["contradictions"]),
-                scope_key=row["scope_key"],
-                vector=row["embedding"],
-            )
-            for row in rows
-        ]
+        # Of thousands of facts it takes as long as other calls should not wait.
+        return await asyncio.to_thread(lambda: [_mergeable(row) for row in rows])
 
     async def retire(self, owner: Owner, revisions: Mapping[FactId, int], status: FactStatus) -> Sequence[FactId]:
         """See `FactUpkeepStore.retire`."""
@@ -132,6 +120,22 @@ class PostgresFactUpkeep:
             await check_fence(connection)
             await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, SUBJECT)
             return await connection.fetch(statement, owner.tenant_id, owner.user_id, *arguments)
+
+
+def _mergeable(row: Row) -> MergeableFact:
+    return MergeableFact(
+        fact_id=FactId(str(row["fact_id"])),
+        revision=row["revision"],
+        text=row["text"],
+        confidence=row["confidence"],
+        importance=row["importance"],
+        first_observed_time=row["first_observed_time"],
+        last_confirmed_time=row["last_confirmed_time"],
+        valid_from_time=row["valid_from_time"],
+        contradictions=tuple(FactId(str(i)) for i in row["contradictions"]),
+        scope_key=row["scope_key"],
+        vector=row["embedding"],
+    )
 
 
 def _retained(row: Record) -> RetainedFact:
