@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,15 +10,20 @@ from typing import Any
 import pytest
 
 from services.common.errors import StoreUnavailable
+from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
+from services.common.interactions import SourceInteraction
 from services.common.maintenance import Job, MaintenanceRunner, RunReport
 from services.common.maintenance.store import MaintenanceStore
 from services.common.owners import Owner
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import EvidenceSettings, FactMergingSettings, FactRetentionSettings, SemanticSettings
+from services.semantic.facts.arguments import UpdateFact
+from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.model import Fact, FactDraft, FactId, FactStatus
 from services.semantic.facts.removal import FactRemoval
+from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactSearch, FactStore
 from services.semantic.facts.upkeep_store import FactUpkeepStore
 from services.semantic.maintenance.merging import MergeFacts
@@ -37,6 +43,13 @@ def about(text: str, *, importance: float = 0.5, confidence: float = 0.8, obj: s
     return replace(
         likes(obj or text, confidence=confidence), text=text, subject="Ann", predicate="event", importance=importance
     )
+
+
+class _NoFacts(FactExtractor):
+    """Facts are entered here, not extracted."""
+
+    async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
+        raise AssertionError(sources)
 
 
 class Upkeep:
@@ -245,6 +258,23 @@ class FactUpkeepContract:
             [confirmed] = await enter(upkeep.store, ANN, [said(draft, day=day)])
             assert confirmed == winner.fact_id
         assert (await upkeep.store.get(ANN, winner.fact_id)).evidence_count == 4
+
+    async def test_spec_3_12_a_fact_that_others_were_merged_into_can_be_corrected(
+        self, upkeep: Upkeep, clock: FakeClock
+    ) -> None:
+        chairs = [about("Ann has a dozen chairs", obj="a dozen"), about("Ann has twelve chairs", obj="twelve")]
+        await enter(upkeep.store, ANN, [said(draft, day=day) for day, draft in enumerate(chairs)])
+        await upkeep.run(upkeep.merge())
+        (winner,) = [fact for fact in await upkeep.facts() if fact.status is not FactStatus.MERGED_INTO]
+        assert winner.text == "Ann has twelve chairs", "the words of the one that was merged into it"
+        embedder, settings = TierEmbedder(EMBEDDER), SemanticSettings()
+        service = FactService(upkeep.store, embedder, _NoFacts(), clock=clock, ids=Uuid7Ids(clock), settings=settings)
+        for number, values in enumerate(({"importance": 0.9}, {"text": "Ann has twelve stools"})):
+            key = IdempotencyKey("p", f"r{number}", "")
+            await service.update(UpdateFact(ANN, key, winner.fact_id, values, ""))
+        corrected = await upkeep.store.get(ANN, winner.fact_id)
+        assert (corrected.text, corrected.importance) == ("Ann has twelve stools", 0.9)
+        assert await upkeep.found("chairs") == ["Ann has twelve stools"]
 
     async def test_spec_3_6_a_merge_is_undone_from_the_log(self, upkeep: Upkeep) -> None:
         chairs = [about("Ann has a dozen chairs", obj="a dozen"), about("Ann has twelve chairs", obj="twelve")]

@@ -144,9 +144,11 @@ class FactWorkingSet:
         if other is not None and other != fact_id:
             raise AlreadyExists("fact", other)
         self._touch(fact_id)
+        # What a fact says may be the words of one that was merged into it, which has the identity and leads here.
+        is_free = self._by_identity.get(keys.identity, fact_id) == fact_id
         self._records[fact_id] = replace(
             with_statement(record, correction),
-            identity=keys.identity,
+            identity=keys.identity if is_free else record.identity,
             text_identity=keys.text_identity,
             topic=keys.topic,
             judgement=0,  # it was of what the fact said before
