@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from services.common.idempotency.model import IdempotencyKey
-from services.common.maintenance import Job
 from services.common.postgres.types import Pool
 from services.episodic.access import AccessRecorder
 from services.episodic.clusters.stores.postgres import PostgresClusterStore
@@ -17,7 +16,7 @@ from services.episodic.service import Deletion, EpisodeService
 from services.episodic.store import AccessCount, EpisodeFilter
 from services.episodic.stores.postgres import PostgresEpisodeStore
 from tests.contract.episode_index import scanned
-from tests.contract.episode_samples import new_episode
+from tests.contract.episode_samples import episode_id, new_episode
 from tests.integration.maintenance.episodic_cases import Backfill, Cluster, EpisodeCase, Reconcile, Retain
 from tests.integration.maintenance.places import FIRST
 from tests.property.interleavings.other import CallHome, Disturbance, Disturber, Kind
@@ -26,7 +25,7 @@ from tests.support.clock import START, FakeClock
 
 _TOPICS: Final = ("the garden needs water", "the printer is out of paper")
 _TOMBSTONES: Final = frozenset({"episodic.deleted_episodes", "episodic.owners", "episodic.cluster_owners"})
-_JOBS: Final = (
+_JOBS: Final[tuple[EpisodeCase, ...]] = (
     Cluster("episodic.cluster_episodes"),
     Cluster("episodic.cluster_episodes"),
     Retain("episodic.retain_episodes", days=400),
@@ -81,9 +80,13 @@ def episode_disturber(pool: Pool, clock: FakeClock, home: CallHome) -> Disturber
 class EpisodeWorld(World):
     """Episodes of two topics, half of them unimportant; some lack their points in the index."""
 
+    cases = _JOBS
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.case = self.random.choice(_JOBS)
+        self.case = self.case or self.random.choice(self.cases)
+        assert isinstance(self.case, EpisodeCase)
+        self.kind = self.case
         self.episodes: dict[str, NewEpisode] = {}
 
     @property
@@ -96,15 +99,15 @@ class EpisodeWorld(World):
 
     async def fill(self) -> None:
         self.clock.set(START)
-        numbers = [self.number * 1_000 + n for n in range(1, self.random.randint(8, 14))]
         episodes = [
             new_episode(
                 number,
                 owner=self.owner,
+                episode_id=episode_id(self.number * 1_000 + number),
                 importance=self.random.choice([0.2, 0.9]),
-                query=f"{self.random.choice(_TOPICS)} {number}",
+                query=f"{self.random.choice(_TOPICS)} {self.number * 1_000 + number}",
             )
-            for number in numbers
+            for number in range(1, self.random.randint(8, 14))
         ]
         await self.store.insert(self.owner.tenant_id, episodes, now=self.clock.now())
         await self.settle()
@@ -113,16 +116,13 @@ class EpisodeWorld(World):
         self.originals = {key: each.query for key, each in self.episodes.items()}
         self.sources = dict.fromkeys(self.originals, "")
         self.clock.set(max(each.time for each in episodes))
-        time = self.clock.advance(days=self.case.days)
+        time = self.clock.advance(days=self.kind.days)
         last = AccessCount(owner=self.owner, episode_id=episodes[-1].episode_id, count=1, last_time=time)
         await self.store.add_accesses([last])
 
-    def job(self) -> Job[Any]:
-        return self.case.job(self.place)
-
     async def settle(self) -> None:
         """The indexer does its work."""
-        await EpisodeCase.settle(self.case, self.place)
+        await self.kind.settle(self.place)
 
     async def check(self) -> None:
         await self.settle()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
 from services.common.interactions import SourceInteraction
-from services.common.maintenance import Job
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.owners import InteractionId
 from services.common.postgres.types import Pool
@@ -23,13 +22,14 @@ from services.semantic.facts.service import FactService
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_samples import DAY_ONE, EMBEDDER, enter, likes
 from tests.integration.maintenance.graph_cases import EVERY_STATUS, Merge, ReembedFacts, RetainOldFacts
+from tests.integration.maintenance.places import JobCase
 from tests.property.interleavings.other import CallHome, Disturbance, Disturber, Kind
 from tests.property.interleavings.world import World
 from tests.support.clock import FakeClock
 
 _NUMBERS: Final = (("2", "two"), ("a dozen", "twelve"), ("3", "three"))
 _THINGS: Final = ("chairs", "lamps", "boats", "books", "cups", "kites", "clocks", "hens")
-_JOBS: Final = (
+_JOBS: Final[tuple[JobCase, ...]] = (
     Merge("semantic.merge_facts", days=10),
     Merge("semantic.merge_facts", days=10),
     RetainOldFacts("semantic.retain_facts", days=200),
@@ -82,6 +82,8 @@ def fact_disturber(pool: Pool, clock: FakeClock, home: CallHome) -> Disturber:
 class FactWorld(World):
     """Facts of an interaction each, some of which say the same in other words, and some of which fade."""
 
+    cases = _JOBS
+
     @property
     def store(self) -> PostgresFactStore:
         return PostgresFactStore(self.place.pool)
@@ -110,9 +112,6 @@ class FactWorld(World):
             self.sources[fact_id] = statement.statement_id
         assert len(self.originals) == len(statements) + 1, "each statement is a fact"
         self.clock.set(DAY_ONE + timedelta(days=days))
-
-    def job(self) -> Job[Any]:
-        return self.random.choice(_JOBS).job(self.place)
 
     async def check(self) -> None:
         listed = await self.store.list_facts(self.owner, which=EVERY_STATUS, after=None, limit=500)

@@ -15,7 +15,6 @@ from services.agentic.store import NoteFilter
 from services.agentic.stores.postgres import PostgresNoteStore
 from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
-from services.common.maintenance import Job
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.owners import InteractionId
 from services.common.postgres.types import Pool
@@ -23,12 +22,13 @@ from services.common.tier_embedder import TierEmbedder
 from tests.contract.fact_samples import EMBEDDER
 from tests.contract.note_samples import NOW, interaction_id, make_note, note_id
 from tests.integration.maintenance.graph_cases import Consolidate, Fade, Prune, ReembedNotes
+from tests.integration.maintenance.places import JobCase
 from tests.property.interleavings.other import CallHome, Disturbance, Disturber, Kind
 from tests.property.interleavings.world import World
 from tests.support.clock import FakeClock
 
 _WORDS: Final = ("anchor", "basil", "cedar", "delta", "ember", "fjord", "garnet", "kettle", "lantern", "meadow")
-_JOBS: Final = (
+_JOBS: Final[tuple[JobCase, ...]] = (
     Consolidate("agentic.consolidate"),
     Consolidate("agentic.consolidate"),
     Prune("agentic.prune_notes"),
@@ -74,6 +74,8 @@ def note_disturber(pool: Pool, clock: FakeClock, home: CallHome) -> Disturber:
 class NoteWorld(World):
     """Two topics, some duplicates, some faded notes, each of an interaction of its own, and idle links."""
 
+    cases = _JOBS
+
     @property
     def store(self) -> PostgresNoteStore:
         return PostgresNoteStore(self.place.pool)
@@ -111,9 +113,6 @@ class NoteWorld(World):
         self.sources = {note.note_id: note.derived_from[0] for note in notes}
         self.clock.advance(days=200)
         await self.store.record_access(self.owner, {ids[-1]: 70}, time=self.clock.now())
-
-    def job(self) -> Job[Any]:
-        return self.random.choice(_JOBS).job(self.place)
 
     async def check(self) -> None:
         notes: dict[str, Note] = {}

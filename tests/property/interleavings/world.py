@@ -6,9 +6,9 @@ import contextlib
 import functools
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import asyncpg
 import pytest
@@ -19,7 +19,7 @@ from services.common.maintenance import Job, MaintenanceRunner
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.owners import Owner, TenantId, UserId
 from services.episodic.stores.edge import EdgeEpisodeIndex
-from tests.integration.maintenance.places import Place
+from tests.integration.maintenance.places import JobCase, Place
 from tests.property.interleavings.other import Disturbance, Kind, OtherProcess, Outcome
 from tests.support.clock import FakeClock
 
@@ -34,12 +34,16 @@ _TABLES: Final = """
 """
 
 
+Actions: TypeAlias = dict[int, list[Callable[[], Awaitable[None]]]]
+"""What happens before which moment, from 1."""
+
+
 class Moments:
     """Counts what a job does in its stores, statement by statement; something happens before some of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, actions: Actions) -> None:
         self.count = 0
-        self.actions: dict[int, list[Callable[[], Awaitable[None]]]] = {}
+        self.actions = actions
         self._is_within = False  # of an action: what it does does not count
 
     @contextlib.contextmanager
@@ -75,11 +79,14 @@ class Moments:
 class World(ABC):
     """What was stored, what the other process did to it, and what must hold."""
 
+    cases: ClassVar[Sequence[JobCase]]
+
     number: int
     place: Place
     other: OtherProcess
     superuser: asyncpg.Connection[asyncpg.Record]
     schema: str
+    case: JobCase | None = None  # the job that runs; None: any of `cases`
     originals: dict[str, str] = field(default_factory=dict)  # texts of memories by their ids
     sources: dict[str, str] = field(default_factory=dict)  # their interactions
     erased: set[str] = field(default_factory=set)
@@ -109,9 +116,9 @@ class World(ABC):
     async def fill(self) -> None:
         """Stores memories, and sets the clock to when a job has something to do."""
 
-    @abstractmethod
     def job(self) -> Job[Any]:
         """One that works on such memories."""
+        return (self.case or self.random.choice(self.cases)).job(self.place)
 
     @abstractmethod
     async def check(self) -> None:
@@ -144,18 +151,23 @@ class World(ABC):
         """The process of the job loses its store."""
         raise StoreUnavailable("killed")
 
-    async def run(self, job: Job[Any]) -> None:
-        """Runs a job to its end, through all that happens meanwhile."""
-        moments = Moments()
+    def actions(self) -> Actions:
+        """Up to three things at any moments."""
+        found: Actions = {}
         for _ in range(self.random.randint(1, 3)):
             moment = self.random.randint(1, _MOMENTS_MAX)
-            moments.actions.setdefault(moment, []).append(self.random.choice([self.change, self.change, self.die]))
-        asked = sum(len(actions) for actions in moments.actions.values())
+            found.setdefault(moment, []).append(self.random.choice([self.change, self.change, self.die]))
+        return found
+
+    async def run(self, job: Job[Any], actions: Actions) -> bool:
+        """Runs a job to its end, through all that happens meanwhile; whether it had all these moments."""
+        moments, asked = Moments(actions), sum(map(len, actions.values()))
         runner = MaintenanceRunner(self.log, clock=self.clock, ids=self.ids)
         with moments.watched():
             await self._run(job, runner)
-        self.within += asked - sum(len(actions) for actions in moments.actions.values())
+        self.within += asked - sum(map(len, actions.values()))
         await self.settled()
+        return not actions
 
     async def _run(self, job: Job[Any], runner: MaintenanceRunner) -> None:
         for _ in range(8):
