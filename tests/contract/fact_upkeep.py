@@ -19,7 +19,7 @@ from services.common.owners import Owner
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import EvidenceSettings, FactMergingSettings, FactRetentionSettings, SemanticSettings
-from services.semantic.facts.arguments import UpdateFact
+from services.semantic.facts.arguments import DeleteFact, UpdateFact
 from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.model import Fact, FactDraft, FactId, FactStatus
 from services.semantic.facts.removal import FactRemoval
@@ -275,6 +275,37 @@ class FactUpkeepContract:
         corrected = await upkeep.store.get(ANN, winner.fact_id)
         assert (corrected.text, corrected.importance) == ("Ann has twelve stools", 0.9)
         assert await upkeep.found("chairs") == ["Ann has twelve stools"]
+
+    async def test_spec_3_12_a_correction_holds_though_the_fact_was_said_no_earlier(
+        self, upkeep: Upkeep, clock: FakeClock
+    ) -> None:
+        embedder, settings = TierEmbedder(EMBEDDER), SemanticSettings()
+        service = FactService(upkeep.store, embedder, _NoFacts(), clock=clock, ids=Uuid7Ids(clock), settings=settings)
+        clock.set(DAY_ONE)
+        for number in (0, 5):
+            last = f"ffffffff-0000-7000-8000-{number:012d}"  # it sorts behind every other id
+            [fact_id] = await enter(upkeep.store, ANN, [said(about(f"A{number}"), day=number, interaction_id=last)])
+            key = IdempotencyKey("p", f"r{number}", "")
+            updated = await service.update(UpdateFact(ANN, key, fact_id, {"text": f"B{number}"}, ""))
+            assert updated.text == f"B{number}"
+            assert (await upkeep.store.get(ANN, fact_id)).text == f"B{number}"
+
+    async def test_spec_3_13_a_fact_that_goes_takes_its_evidence_from_what_it_was_merged_into(
+        self, upkeep: Upkeep, clock: FakeClock
+    ) -> None:
+        chairs = [about("Ann has a dozen chairs", obj="a dozen"), about("Ann has twelve chairs", obj="twelve")]
+        fact_ids = await enter(upkeep.store, ANN, [said(draft, day=day) for day, draft in enumerate(chairs)])
+        [before, _] = [await upkeep.store.get(ANN, fact_id) for fact_id in fact_ids]
+        await upkeep.run(upkeep.merge())
+        (winner,) = [fact for fact in await upkeep.facts() if fact.status is not FactStatus.MERGED_INTO]
+        assert (winner.fact_id, winner.text) == (fact_ids[0], "Ann has twelve chairs")
+        removal = FactRemoval(
+            upkeep.store, TierEmbedder(EMBEDDER), clock=clock, ids=Uuid7Ids(clock), settings=SemanticSettings()
+        )
+        await removal.delete(DeleteFact(ANN, IdempotencyKey("p", "r", ""), fact_ids[1], ""))
+        [left] = await upkeep.facts()
+        assert replace(left, revision=0) == replace(before, revision=0)
+        assert await upkeep.found("chairs") == ["Ann has a dozen chairs"]
 
     async def test_spec_3_6_a_merge_is_undone_from_the_log(self, upkeep: Upkeep) -> None:
         chairs = [about("Ann has a dozen chairs", obj="a dozen"), about("Ann has twelve chairs", obj="twelve")]

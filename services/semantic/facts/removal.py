@@ -13,7 +13,7 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import DeleteFact, RemovalResult
-from services.semantic.facts.model import FactId, FactRecord, FactStatus
+from services.semantic.facts.model import Fact, FactId, FactRecord, FactStatus
 from services.semantic.facts.service import found_record
 from services.semantic.facts.store import FactStore, FactWriter
 from services.semantic.facts.working_set import FactWorkingSet, lacks_vector
@@ -49,7 +49,7 @@ class FactRemoval:
         self._idempotency = Idempotency(_Deleted, retention_seconds=settings.idempotency_retention_seconds)
 
     async def delete(self, command: DeleteFact) -> None:
-        """Deletes a fact, and those merged into it.
+        """Deletes a fact, and those merged into it. What it was merged into stands on its own evidence again.
 
         The interactions it came from stay marked as extracted, so that they do not give rise to it again.
 
@@ -61,10 +61,14 @@ class FactRemoval:
         now = self._clock.now()
 
         async def remove(writer: FactWriter) -> _Deleted:
-            found_record(await writer.records_of([command.fact_id]), command.fact_id, command.etag)
+            _, fact = found_record(await writer.records_of([command.fact_id]), command.fact_id, command.etag)
             gone = await _with_merged(writer, command.fact_id)
+            winners = await _winners(writer, fact)
             working_set = self._working_set(command.owner)
-            working_set.load(await writer.records_of(gone))
+            working_set.load(await writer.records_of([*gone, *winners], are_reduced=bool(winners)))
+            for winner_id in winners:
+                for fact_id in gone:
+                    await writer.remove_statements(winner_id, working_set.separate(winner_id, fact_id))
             await self._remove(writer, command.owner, working_set, gone)
             await put_changes(writer, working_set, self._embedder)
             return _Deleted(command.fact_id)
@@ -148,6 +152,19 @@ async def put_changes(writer: FactWriter, working_set: FactWorkingSet, embedder:
             replace(change, vector=vectors[change.fact.text]) if lacks_vector(change) else change for change in changes
         ]
     await writer.put(changes)
+
+
+async def _winners(writer: FactWriter, fact: Fact) -> list[FactId]:
+    """What the fact was merged into, directly or by way of others."""
+    found: list[FactId] = []
+    while fact.merged_into_fact_id is not None and fact.merged_into_fact_id not in found:
+        found.append(fact.merged_into_fact_id)
+        records = {record.fact_id: record.fact for record in await writer.records_of(found[-1:])}
+        winner = records.get(found[-1])
+        if winner is None:
+            return found[:-1]
+        fact = winner
+    return found
 
 
 async def _with_merged(writer: FactWriter, fact_id: FactId) -> list[FactId]:

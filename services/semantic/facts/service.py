@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
@@ -39,6 +40,8 @@ from services.semantic.facts.reading import ReadFacts, ReadTurn, read_turns
 from services.semantic.facts.store import FactSearch, FactStore, FactWriter
 from services.semantic.facts.supporting import Entered, add_support
 from services.semantic.facts.working_set import FactWorkingSet
+
+_LATER: Final = timedelta(microseconds=1)
 
 
 class FactService:
@@ -210,7 +213,7 @@ class FactService:
             working_set.load(list({one.fact_id: one for one in (*records, *same)}.values()))
             correction = Statement(
                 StatementId(self._ids.new_id()),
-                max(now, present.last_confirmed_time),
+                max(now, present.last_confirmed_time + _LATER),  # of statements of one time the ids decide
                 draft,
                 # What the user says in other words does not depend on the interactions any more.
                 present.derived_from if draft.text == present.text else (),
