@@ -325,14 +325,17 @@ class FactUpkeepContract:
             said(about("Ann has twelve chairs", obj="twelve", confidence=0.7), day=1),
         )
         await enter(upkeep.store, ANN, [first, second])
-        await upkeep.run(upkeep.merge())
+        report = await upkeep.run(upkeep.merge())
         removal = FactRemoval(
             upkeep.store, TierEmbedder(EMBEDDER), clock=clock, ids=Uuid7Ids(clock), settings=SemanticSettings()
         )
         await removal.remove_by_source(ANN, first.interaction_ids)
         assert await upkeep.found("chairs") == ["Ann has twelve chairs"]
+        [left] = await upkeep.facts()
+        assert (left.status, left.derived_from) == (FactStatus.TENTATIVE, second.interaction_ids)
+        assert await upkeep.runner.undo(upkeep.merge(), report.run_id) == 0
         await removal.remove_by_source(ANN, second.interaction_ids)
-        assert [fact for fact in await upkeep.facts() if fact.status is not FactStatus.MERGED_INTO] == []
+        assert await upkeep.facts() == []
 
     @pytest.mark.parametrize("dies_at", range(5))
     async def test_spec_6_9_a_process_that_dies_at_any_step_leaves_nothing_half_done(

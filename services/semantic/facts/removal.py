@@ -13,7 +13,7 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import SemanticSettings
 from services.semantic.facts.arguments import DeleteFact, RemovalResult
-from services.semantic.facts.model import Fact, FactId, FactRecord, FactStatus
+from services.semantic.facts.model import Fact, FactId, FactRecord, FactStatus, StatementId
 from services.semantic.facts.service import found_record
 from services.semantic.facts.store import FactStore, FactWriter
 from services.semantic.facts.working_set import FactWorkingSet, lacks_vector
@@ -86,7 +86,7 @@ class FactRemoval:
         )
 
     async def remove_by_source(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> RemovalResult:
-        """Removes interactions from the evidence of facts; a fact goes with the last of its statements.
+        """Removes interactions from the evidence of facts; a fact goes with the last of its own statements.
 
         What was merged into a fact that goes stands on its own evidence again.
         """
@@ -95,8 +95,9 @@ class FactRemoval:
             affected = await writer.remove_evidence(interaction_ids)
             if not affected:
                 return RemovalResult(0, 0)
-            records = await writer.records_of(affected, are_reduced=True)
-            gone = [record.fact_id for record in records if record.is_reduced and not record.statements]
+            merged = await writer.merged_into(affected)
+            records = await writer.records_of(sorted({*affected, *merged}), are_reduced=True)
+            gone = [fact_id for fact_id in _without_own(records) if fact_id in affected]
             reduced = [fact_id for fact_id in affected if fact_id not in gone]
             freed = [fact_id for fact_id in await writer.merged_into(gone) if fact_id not in gone]
             unmerged = [_unmerged(r, freed) for r in await writer.records_of(freed, are_reduced=True)] if freed else []
@@ -174,6 +175,21 @@ async def _with_merged(writer: FactWriter, fact_id: FactId) -> list[FactId]:
     while last := [other for other in await writer.merged_into(last) if other not in found]:
         found += last
     return found
+
+
+def _without_own(records: Sequence[FactRecord]) -> list[FactId]:
+    """The facts that have no statements, or those alone of facts that were merged into them."""
+    given: dict[FactId, set[StatementId]] = {}
+    for record in records:
+        if record.fact is not None and record.fact.merged_into_fact_id is not None:
+            ids = {statement.statement_id for statement in record.statements}
+            given.setdefault(record.fact.merged_into_fact_id, set()).update(ids)
+    return [
+        record.fact_id
+        for record in records
+        if record.is_reduced
+        and all(statement.statement_id in given.get(record.fact_id, ()) for statement in record.statements)
+    ]
 
 
 def _unmerged(record: FactRecord, freed: Sequence[FactId]) -> FactRecord:

@@ -119,11 +119,11 @@ class FactWorld(World):
         # Who forgets a fact forgets what was merged into it, which says the same of the same things.
         things = {self.originals[key].split()[-1] for key in self.forgotten}
         self.forgotten |= {key for key in set(self.originals) - set(facts) if self.originals[key].split()[-1] in things}
-        gone = set(self.originals) if self.is_erased else self.forgotten
-        assert not gone & set(facts), "what was forgotten is back"
+        # A fact that was corrected is the user's own word: it outlives the interaction that it first came from.
+        gone = self.gone if self.is_erased else self.gone - (set(self.corrected) - self.forgotten)
+        assert not gone & set(facts), "what was erased is back"
         lost = set(self.originals) - self.gone - set(facts)
         assert not lost, f"facts that nobody removed are gone: {lost}"
-        # What others were merged into stands on their evidence and says their words once its own is erased.
         erased = set(self.originals) if self.is_erased else self.erased
         sources = {self.sources[key] for key in erased}
         for fact in facts.values():
