@@ -269,7 +269,8 @@ class FactUpkeepContract:
         assert winner.text == "Ann has twelve chairs", "the words of the one that was merged into it"
         embedder, settings = TierEmbedder(EMBEDDER), SemanticSettings()
         service = FactService(upkeep.store, embedder, _NoFacts(), clock=clock, ids=Uuid7Ids(clock), settings=settings)
-        for number, values in enumerate(({"importance": 0.9}, {"text": "Ann has twelve stools"})):
+        changes: list[dict[str, Any]] = [{"importance": 0.9}, {"text": "Ann has twelve stools"}]
+        for number, values in enumerate(changes):
             key = IdempotencyKey("p", f"r{number}", "")
             await service.update(UpdateFact(ANN, key, winner.fact_id, values, ""))
         corrected = await upkeep.store.get(ANN, winner.fact_id)
