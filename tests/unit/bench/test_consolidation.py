@@ -21,7 +21,7 @@ def test_a_twentieth_of_the_notes_is_said_twice() -> None:
 def test_pairs_of_facts_say_the_same_in_other_words_and_are_alike() -> None:
     statements, vectors = make_facts(200, 16)
     assert (len(statements), vectors.shape) == (200, (200, 16))
-    for place in range(0, 20, 2):
+    for place in range(180, 200, 2):
         first, second = (statements[at].draft.text for at in (place, place + 1))
         assert first != second
         assert relation(first, second) is Relation.SAME
