@@ -52,10 +52,13 @@ _ALSO_WORDS: Final = frozenset(
 _BEFORE_NAMES: Final = frozenset(
     {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
 )
+_REACHES: Final = frozenset({"text", "message", "phone", "email"})
+"""What somebody does who gets in touch; else these are nouns."""
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _BODY: Final = frozenset(
     "knee shoulder hip back ankle wrist elbow neck foot hand heart eye ear tooth nose leg arm finger toe breast".split()  # noqa: SIM905
 )
+_WE: Final = frozenset({"i", "we", "i've", "we've", "i'm", "we're"})
 _OWNER_WORDS_MAX: Final = 3
 """How far before a thing its owner stands: "my sister's old shoe size"."""
 _LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation", "loss", "visit", "attempt", "session"})
@@ -241,7 +244,7 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     word = words[place]
     if word.bare not in name:
         return False
-    knows_capitals = any(other.text[:1].isupper() and other.lower != "i" and len(other.text) > 1 for other in words)
+    knows_capitals = any(other.is_capital and other.lower != "i" and len(other.text) > 1 for other in words)
     if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
         return _stands_as_a_name(words, place)
     if knows_capitals and not word.text[:1].isupper():
@@ -264,7 +267,8 @@ def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
     """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
     after = words[place + 1] if place + 1 < len(words) else None
     if place == 0:
-        return after is not None and (after.bare in AUXILIARIES or lemma(after.bare) in VERBS or words[0].is_possessive)
+        does = after is not None and (after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES)
+        return does or (after is not None and words[0].is_possessive)
     before = words[place - 1]
     return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or before.lower in ROLES)
 
@@ -306,7 +310,9 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
         return True
     if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
         return True  # "the divorce of my brother"
-    return wanted.own_words != SELF and not any(word.lower in DETERMINERS or word.is_possessive for word in before)
+    if wanted.own_words == SELF:
+        return any(word.lower in _WE for word in words[place + 1 : place + 2])  # "in therapy we spoke"
+    return not any(word.lower in DETERMINERS or word.is_possessive for word in before)
 
 
 def _before_topic(words: Sequence[Word], wanted: Wanted) -> tuple[Word, Sequence[Word]] | None:
