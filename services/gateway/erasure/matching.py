@@ -52,6 +52,8 @@ _ALSO_WORDS: Final = frozenset(
 _BEFORE_NAMES: Final = frozenset(
     {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
 )
+_ADVERBS: Final = frozenset("also still never always just even only often usually now already".split())  # noqa: SIM905
+"""Between who does something and the verb."""
 _REACHES: Final = frozenset({"text", "message", "phone", "email"})
 """What somebody does who gets in touch; else these are nouns."""
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
@@ -265,12 +267,23 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
 
 def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
     """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
-    after = words[place + 1] if place + 1 < len(words) else None
+    after = next((word for word in words[place + 1 :] if word.lower not in _ADVERBS), None)
     if place == 0:
-        does = after is not None and (after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES)
+        does = after is not None and (
+            after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or after.bare.endswith("ed")
+        )
         return does or (after is not None and words[0].is_possessive)
     before = words[place - 1]
-    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or before.lower in ROLES)
+    if after is not None and (after.lower in {"chapter", "verse"} or after.lower[0].isdigit()):
+        return False  # "the reading is from mark, chapter 4"
+    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or _is_role(words, place - 1))
+
+
+def _is_role(words: Sequence[Word], place: int) -> bool:
+    """Whether a word says who somebody is to the speaker, also in parts: "brother in law"."""
+    if words[place].lower in ROLES:
+        return True
+    return place > 1 and "-".join(word.lower for word in words[place - 2 : place + 1]) in ROLES
 
 
 def _is_behind_article(words: Sequence[Word], place: int) -> bool:

@@ -103,7 +103,17 @@ MATTERS: Final = (
     Matter("age", told=rf"{_AM}\d{{1,3}}(?!{_AMOUNT})|i was born|i turned"),
     Matter("address home", told="i live (?:at|in|on)|we live (?:at|in|on)"),
     Matter("phone telephone mobile", told="my (?:mobile|cell|phone|number)|(?:reach|call|ring|text) me (?:on|at)"),
-    Matter("weight", told=r"i weigh|i weighed|(?:lost|gained|put\son)\s\w+\s(?:kilos|kg|pounds|stone)"),
+    Matter(
+        "hear+loss hear+aid hearing+loss hearing+aid deaf deafness tinnitus",
+        told=r"hearing\s(?:tests?|aids?)|decibels|audiolog\w+|tinnitus|hard\sof\shearing|going\sdeaf|cochlear",
+        clear=r"hearing\s(?:tests?|aids?)|audiolog\w+|tinnitus",
+        apart=r"hearing\s(?:dogs?|is\son|on\s\d|about|from|date)|(?:court|tribunal|disciplinary|public|planning)\shearing",
+    ),
+    Matter(
+        "weight",
+        told=r"i weigh|i weighed|(?:lost|gained|put\son)\s\w+\s(?:kilos|kg|pounds|stone)",
+        apart=r"(?:my|our|the|his|her)\s(?!body|whole)[\w-]+\s(?:weighs?|weighed)|atomic\sweight|weight\sof\sthe\s(?:box|parcel)",
+    ),
     Matter(
         "therapy therapist psychologist counselling",
         told="therap(?:y|ist|ists)|psycholog(?:y|ist)|psychiatrist|counsell(?:or|ing)|"

@@ -192,4 +192,25 @@ CASES: list[tuple[str, Texts]] = [
         {"No from Tarn, somebody else was faster.": (0.3, True), "Tarn is windy.": (0.2, False)},
     ),
     ("my birthday party", {"My birthday party is on 3 May.": (0.8, True)}),
+    (
+        "Petra, the tenant from number 12",
+        {"Petra parks her sledge in our porch.": (0.4, True), "Number 12 has new windows.": (0.3, False)},
+    ),
+    (
+        "my brother-in-law Mark",
+        {
+            "my brother in law mark owes me forty": (0.7, True),
+            "mark also dented the van": (0.4, True),
+            "mark my words, it will sink": (0.3, False),
+            "the lesson on sunday is from mark, chapter 2": (0.3, False),
+        },
+    ),
+    (
+        "my hearing loss",
+        {
+            "I lost thirty decibels on the right ear.": (0.4, True),
+            "The court hearing about the fence is on 4 March.": (0.5, False),
+        },
+    ),
+    ("my weight", {"I weigh 83.": (0.6, True), "My kettlebell weighs 12.": (0.5, False)}),
 ]
