@@ -72,6 +72,27 @@ async def test_spec_3_11_a_repository_is_indexed_and_asked(running: Running) -> 
     assert all(before[1] == after[0] for before, after in itertools.pairwise(steps))
 
 
+async def test_spec_3_11_imports_from_the_repository_and_from_outside_are_listed(running: Running) -> None:
+    await running.code.IndexFiles(upload("python"), metadata=ANN)
+    request = pb.ListImportsRequest(**named(path="shop/orders.py", page_size=3))
+    page = await running.code.ListImports(request, metadata=ANN)
+    request.page_token = page.next_page_token
+    rest = await running.code.ListImports(request, metadata=ANN)
+    found = [(one.module, one.name, one.alias, one.line, list(one.paths)) for one in (*page.imports, *rest.imports)]
+    assert found == [
+        ("__future__", "annotations", "annotations", 1, []),
+        (".", "base", "b", 3, ["shop/base.py"]),
+        (".base", "LIMIT", "LIMIT", 4, ["shop/base.py"]),
+        (".base", "Base", "Base", 4, ["shop/base.py"]),
+        ("shop.tools", "", "tools", 5, ["shop/tools.py"]),
+    ]
+    assert not rest.next_page_token
+    request.path = "shop/gone.py"
+    request.page_token = ""
+    code, *_ = await refused(running.code.ListImports(request, metadata=ANN))
+    assert code is grpc.StatusCode.NOT_FOUND
+
+
 @pytest.mark.parametrize(
     ("query", "first"), [("validate", "validate"), ("ORDER", "Order"), ("Base.save", "save"), ("sqaure", "square")]
 )

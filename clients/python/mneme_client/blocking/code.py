@@ -93,6 +93,23 @@ class CodeOperations(Operations):
         call = Call(f"{_SERVICE}/ListSymbols", request, code_pb2.ListSymbolsResponse, read)
         return self._pages(call, timeout_seconds)
 
+    def list_imports(
+        self,
+        user_id: str,
+        repository_id: str,
+        path: str,
+        *,
+        page_size: int = PAGE_SIZE_MAX,
+        timeout_seconds: float | None = None,
+    ) -> Iterator[r.CodeImport]:
+        """What a file imports, by line, also from outside of the repository; pages are fetched as they are needed."""
+        request = code_pb2.ListImportsRequest(
+            user_id=user_id, repository_id=repository_id, path=path, page_size=page_size
+        )
+        read = read_page("imports", from_wire_code.imported)
+        call = Call(f"{_SERVICE}/ListImports", request, code_pb2.ListImportsResponse, read)
+        return self._pages(call, timeout_seconds)
+
     def search_symbols(
         self,
         user_id: str,
