@@ -196,8 +196,13 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
 
         response, files = await self._ask(request, found)
         if request.lines_max:
-            owner, lines_max = self._owner(request), request.lines_max
-            texts = await self._code.excerpts(owner, request.repository_id, files, lines_max=lines_max)
+            texts = await self._code.excerpts(
+                self._owner(request),
+                request.repository_id,
+                files,
+                lines_max=request.lines_max,
+                lines_min=request.lines_min,
+            )
             convert.add_excerpts(response, texts, bytes_max=self._limits.page_bytes_max)
         return response
 

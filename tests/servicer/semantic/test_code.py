@@ -129,6 +129,18 @@ async def test_spec_1_9_relevant_code_comes_with_its_lines(running: Running) -> 
     assert (await refused(running.code.SearchCode(request, metadata=ANN)))[2] == {"lines_max"}
 
 
+async def test_spec_1_9_files_that_fit_less_come_with_fewer_lines(running: Running) -> None:
+    await running.code.IndexFiles(upload("python"), metadata=ANN)
+    request = pb.SearchCodeRequest(**named(query="What do Order, Base and tax do?", lines_max=8, lines_min=3))
+    found = (await running.code.SearchCode(request, metadata=ANN)).matches
+    lines = [sum(part.end_line - part.start_line + 1 for part in one.excerpts) for one in found]
+    assert len(lines) >= 3
+    assert lines[:3] == [8, 4, 3]
+    assert max(lines[3:], default=0) <= 3
+    request.lines_min = 9
+    assert (await refused(running.code.SearchCode(request, metadata=ANN)))[2] == {"lines_min"}
+
+
 async def test_spec_3_11_only_changed_files_are_parsed_again_and_removed_ones_are_gone(running: Running) -> None:
     first = await running.code.IndexFiles(upload("python"), metadata=ANN)
     again = await running.code.IndexFiles(upload("python", request_id="u2"), metadata=ANN)

@@ -203,6 +203,7 @@ class CodeOperations(Operations):
         folder: str = "",
         related_paths: Sequence[str] = (),
         lines_max: int = 0,
+        lines_min: int = 0,
         timeout_seconds: float | None = None,
     ) -> tuple[r.CodeMatch, ...]:
         """The files and symbols that a question or the text of an issue is about, the best first, and why.
@@ -215,6 +216,7 @@ class CodeOperations(Operations):
             folder: Only files below it; empty means all.
             related_paths: Files that are favoured, with what they refer to.
             lines_max: Lines of source text for each file, at most 400; 0: no text.
+            lines_min: Each file has half the lines of the one before, but at least these; 0: each has `lines_max`.
             timeout_seconds: Deadline of this call.
         """
         request = code_pb2.SearchCodeRequest(
@@ -225,6 +227,7 @@ class CodeOperations(Operations):
             folder=folder,
             related_paths=related_paths,
             lines_max=lines_max,
+            lines_min=lines_min,
         )
         read = read_all("matches", from_wire_code.match)
         call = Call(f"{_SERVICE}/SearchCode", request, code_pb2.SearchCodeResponse, read)

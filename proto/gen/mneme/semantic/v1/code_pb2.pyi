@@ -361,7 +361,7 @@ class GetCodePathResponse(_message.Message):
     def __init__(self, relations: _Optional[_Iterable[_Union[CodeRelation, _Mapping]]] = ...) -> None: ...
 
 class SearchCodeRequest(_message.Message):
-    __slots__ = ("user_id", "repository_id", "query", "limit", "folder", "related_paths", "lines_max")
+    __slots__ = ("user_id", "repository_id", "query", "limit", "folder", "related_paths", "lines_max", "lines_min")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     REPOSITORY_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
@@ -369,6 +369,7 @@ class SearchCodeRequest(_message.Message):
     FOLDER_FIELD_NUMBER: _ClassVar[int]
     RELATED_PATHS_FIELD_NUMBER: _ClassVar[int]
     LINES_MAX_FIELD_NUMBER: _ClassVar[int]
+    LINES_MIN_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     repository_id: str
     query: str
@@ -376,7 +377,8 @@ class SearchCodeRequest(_message.Message):
     folder: str
     related_paths: _containers.RepeatedScalarFieldContainer[str]
     lines_max: int
-    def __init__(self, user_id: _Optional[str] = ..., repository_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., folder: _Optional[str] = ..., related_paths: _Optional[_Iterable[str]] = ..., lines_max: _Optional[int] = ...) -> None: ...
+    lines_min: int
+    def __init__(self, user_id: _Optional[str] = ..., repository_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., folder: _Optional[str] = ..., related_paths: _Optional[_Iterable[str]] = ..., lines_max: _Optional[int] = ..., lines_min: _Optional[int] = ...) -> None: ...
 
 class CodeScore(_message.Message):
     __slots__ = ("body", "names", "definitions", "paths", "graph", "factor")
