@@ -6,7 +6,7 @@ PrepareContext, on the layout of data/code; docs/code.md says what the figures m
 No language model takes part. Without memory the policy takes terms of the issue, identifiers before words, in their
 order; for each it greps the Python files and reads the two files with most matches that it has not read, tests
 last. With memory it calls PrepareContext first, reads the files that this names in their order, and then goes on as
-without.
+without. How much of the definitions that the fix changed stands in the prepared lines is measured too.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ _WHOLE: Final = 2_000
 _WINDOW: Final = 200
 """Lines that one call reads around a place."""
 _PLACE: Final = re.compile(r"^Code, as data: (.+?)(?::(\d+)-(\d+))?\n")
+_LINES: Final = re.compile(r"^lines (\d+)-(\d+):$", re.MULTILINE)
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _TEST: Final = re.compile(r"(^|/)tests?(/|_)|(^|/)test_|conftest\.py$")
 _STOP: Final = frozenset(
@@ -143,6 +144,31 @@ def places_of(made: PreparedContext) -> Iterator[tuple[str, int]]:
             yield found[1], int(found[2] or 1)
 
 
+def shown_lines(made: PreparedContext) -> dict[str, set[int]]:
+    """The lines of each file that a prepared context shows."""
+    return {
+        found[1]: {at for part in _LINES.finditer(message.content) for at in range(int(part[1]), int(part[2]) + 1)}
+        for message in made.messages
+        if (found := _PLACE.match(message.content)) is not None
+    }
+
+
+async def definitions_shown(client: Client, repository: str, case: Case, made: PreparedContext) -> list[float]:
+    """Which share of its lines is shown, for each definition that the fix of an issue changed."""
+    shown = shown_lines(made)
+    found: list[float] = []
+    for entity in case["gold_entities"]:
+        path, _, name = entity.rpartition(":")
+        spans = [
+            set(range(one.start_line, one.end_line + 1))
+            async for one in client.list_symbols(USER, repository, path)
+            if one.qualified_name == name
+        ]
+        if spans:
+            found.append(max(len(span & shown.get(path, set())) / len(span) for span in spans))
+    return found
+
+
 def policies(case: Case, tree: Tree, made: PreparedContext) -> dict[str, Run]:
     """All policies on one issue."""
     statement, gold = case["statement"], frozenset(case["gold_files"])
@@ -167,9 +193,12 @@ def policies(case: Case, tree: Tree, made: PreparedContext) -> dict[str, Run]:
     return runs
 
 
-async def _run(data: Path, folder: Path, cases: Sequence[Case], console: Console) -> list[dict[str, Run]]:
+async def _run(
+    data: Path, folder: Path, cases: Sequence[Case], console: Console
+) -> tuple[list[dict[str, Run]], list[float]]:
     options = StackOptions(data_dir=folder / "data", host="127.0.0.1", port=0, is_private=True)
     found: list[dict[str, Run]] = []
+    shares: list[float] = []
     async with open_stack(options) as address, Client(address, default_timeout_seconds=120.0) as client:
         for case in sorted(cases, key=lambda case: (case["repo"], case["base_commit"])):
             root = await asyncio.to_thread(_checked_out, data, folder, case)
@@ -181,9 +210,10 @@ async def _run(data: Path, folder: Path, cases: Sequence[Case], console: Console
             if made.code_state is not ContextSourceState.FOUND:
                 raise RuntimeError(f"{case['id']}: no code was found: {made.code_state.name}")
             found.append(runs)
+            shares += await definitions_shown(client, repository, case, made)
             counts = ", ".join(f"{run.calls} calls {run.tokens} tokens" for run in runs.values())
             console.print(f"{case['id']}: {counts}", highlight=False)
-    return found
+    return found, shares
 
 
 def _checked_out(data: Path, folder: Path, case: Case) -> Path:
@@ -198,9 +228,15 @@ def _checked_out(data: Path, folder: Path, case: Case) -> Path:
     return root
 
 
-def report_of(found: Sequence[Mapping[str, Run]]) -> dict[str, Any]:
+def report_of(found: Sequence[Mapping[str, Run]], shares: Sequence[float]) -> dict[str, Any]:
     """Calls and tokens of each policy, and how many times fewer they are than those of the first two."""
     report: dict[str, Any] = {"issues": len(found)}
+    report["changed_definitions"] = {
+        "count": len(shares),
+        "shown": mean(share > 0.0 for share in shares),
+        "shown_whole": mean(share == 1.0 for share in shares),
+        "lines_shown": mean(shares),
+    }
     for name in found[0]:
         runs = [runs[name] for runs in found]
         report[name] = {
@@ -232,8 +268,8 @@ def main() -> None:
     console = Console(stderr=True)
     with tempfile.TemporaryDirectory() as folder:
         cases = cases_of(arguments.data, "issues.jsonl")
-        found = asyncio.run(_run(arguments.data, Path(folder), cases, console))
-    report = report_of(found) | {"load": os.getloadavg()[0]}
+        found, shares = asyncio.run(_run(arguments.data, Path(folder), cases, console))
+    report = report_of(found, shares) | {"load": os.getloadavg()[0]}
     arguments.out.write_text(json.dumps(report, indent=2) + "\n")
     table = Table("policy", "seen", "calls mean", "p50", "tokens mean", "p50", box=None)
     for name in found[0]:
@@ -247,7 +283,7 @@ def main() -> None:
             f"{one['tokens_p50']:,.0f}",
         )
     Console().print(table)
-    print(json.dumps(report["times_fewer"], indent=2))
+    print(json.dumps({name: report[name] for name in ("times_fewer", "changed_definitions")}, indent=2))
 
 
 if __name__ == "__main__":

@@ -48,6 +48,17 @@ class CodeSymbol:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeImport:
+    """A module that a file imports, or a name from it."""
+
+    module: str  # as the file writes it
+    name: str  # from the module; empty: the module itself; "*": everything
+    alias: str  # its name in the file
+    line: int
+    paths: tuple[str, ...]  # files of the repository that are meant; empty: a module from outside
+
+
+@dataclass(frozen=True, slots=True)
 class SymbolMatch:
     """A definition that was found by name."""
 

@@ -41,6 +41,11 @@ def symbol(message: code_pb2.CodeSymbol) -> r.CodeSymbol:
     )
 
 
+def imported(message: code_pb2.CodeImport) -> r.CodeImport:
+    """A module that a file imports, or a name from it."""
+    return r.CodeImport(message.module, message.name, message.alias, message.line, tuple(message.paths))
+
+
 def symbol_match(message: code_pb2.SymbolMatch) -> r.SymbolMatch:
     """A definition that was found by name."""
     return r.SymbolMatch(symbol(message.symbol), message.score)

@@ -21,10 +21,12 @@ from services.cli.rendering import plain
 from services.cli.source_tree import SourceTree
 from services.cli.state import CliState
 from services.common.tokens import token_counter
+from services.gateway.context_window.settings import ContextWindowSettings
 
 CODING_USER = "demo-coding"
 """Whose memory the demo writes to."""
 
+_PREPARED = ContextWindowSettings()
 _RESULT_CHARS_MAX = 20_000
 _RESTORED_MAX = 1
 
@@ -156,7 +158,14 @@ async def _prepare(day: _Day, conversation: str, message: str) -> PreparedContex
     made = await day.client.prepare_context(
         CODING_USER, conversation, message, repository_id=day.repository, task_id=day.task
     )
-    found = await day.client.search_code(CODING_USER, day.repository, message, limit=5, lines_max=60)
+    found = await day.client.search_code(  # as PrepareContext does by default
+        CODING_USER,
+        day.repository,
+        message,
+        limit=_PREPARED.code_limit,
+        lines_max=_PREPARED.code_lines,
+        lines_min=_PREPARED.code_lines_min,
+    )
     contents = await asyncio.to_thread(day.tree.contents, [match.file.path for match in found])
     count = token_counter().count_tokens
     day.prompt_tokens_max = max(day.prompt_tokens_max, made.token_count)

@@ -23,7 +23,7 @@ from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.restated import gives_another_number
-from services.common.values.slots import is_replaced
+from services.common.values.slots import is_denied, is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.tokens import lemma
 from services.common.values.unsure import UNSURE
@@ -77,12 +77,47 @@ _BESIDE: Final = CachedPattern(
     r"\b(?:too(?!\s\w)|also|as\swell|besides|another|either|both|sometimes|once|twice)\b", re.IGNORECASE
 )
 _LIST_END: Final = re.compile(r"\s(?:and|or)\s|&", re.IGNORECASE)
+_NO_LIST: Final = re.compile(
+    r"^(?:rain\sor\sshine|more\sor\sless|now\sand\s(?:then|again)|give\sor\stake|day\s(?:and|or)\snight|win\sor\slose|(?:and\s)?so\son(?:\sand\sso\sforth)?|"
+    r"year\sin,?\syear\sout|me\sand\s(?:the|my)\s\w+)$",
+    re.IGNORECASE,
+)
+"""Remarks with "and" or "or" that are no end of a list."""
+_SAID_FIRST: Final = re.compile(
+    r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol)[,.!]\s){1,2}(?=\w)", re.IGNORECASE
+)
+"""What opens an answer and says nothing by itself."""
+_SINCE: Final = re.compile(
+    r"(?<=\w)\s(?:ever\s)?since\s(?:the|my|our|that|his|her|their|a)\s[^,;]{2,60}$", re.IGNORECASE
+)
+"""Since when something is so: "doesn't speak to Arvo since the matter of the stove"."""
+_LABEL: Final = re.compile(r"^(?P<what>(?:the|my|our)\s(?:[\w'-]+\s)?[\w'-]+):\s(?=\d)", re.IGNORECASE)
+"""As in "the cardigan: 22 stitches"."""
+_FOR_WHAT_FIRST: Final = re.compile(
+    r"^(?P<what>(?:for|on|in|with|at)\s(?:the\s|my\s|our\s)?[\w-]{2,20})\s(?P<who>i|we)\s(?P<rest>[a-z]+\s[\w\s'-]{2,60}?)(?P<end>\s(?:again|now))?$",
+    re.IGNORECASE,
+)
+"""As in "for bread I take rye"."""
+_TAUGHT_BY: Final = re.compile(
+    r"^(?:i|we)(?:'ve|\shave)?\s(?:have|got|get)\s(?P<who>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Frau|Herr|Madame|Sir)\.?\s[A-Z][\w'-]{1,30})\s(?P<role>(?:in|for|as)\s[\w-]{2,30})\b",
+    re.IGNORECASE,
+)
+"""As in "we have Mr Abara in chemistry"."""
+_OF_AN_AMOUNT: Final = re.compile(
+    r"^(?P<role>(?:my|our)\s(?:[\w-]+\s)?(?:plan|contract|tariff|budget|limit|quota|allowance|rate|fee|deal))\s(?:is|'s)\s(?P<who>(?:unlimited|free|\d)[\w\s.,'\u20ac$\u00a3%-]{0,60})$",
+    re.IGNORECASE,
+)
+"""As in "my phone plan is 12 gigs for 9 quid"."""
 _WHO_IT_IS: Final = re.compile(
     r"^(?P<role>(?:my|our)\s[\w-]{2,20})\s(?:is|'s)\s(?P<who>the\s(?!one\b|same\b|only\b|most\b|\w+est\b)[\w' -]{3,60}|"
     r"(?-i:(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?[A-Z])[\w' -]{2,60})",
     re.IGNORECASE,
 )
 """As in "our vet is the practice on Kauri Street"."""
+_AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)?|unlimited|free", re.IGNORECASE)
+_TITLES: Final = frozenset(
+    {"mr", "mrs", "ms", "miss", "dr", "prof", "frau", "herr", "madame", "sir", "mr.", "mrs.", "dr."}
+)
 _PASSING: Final = CachedPattern(
     r"\b(?:trying|thinking|wondering|looking|planning|hoping|going|having|getting|struggling|considering|worried|will|shall)\b|'ll\b",
     re.IGNORECASE,
@@ -92,6 +127,7 @@ _NO_SUBJECTS: Final = frozenset(
     "btw fyi ps hey hi oh ok okay well yes yeah haha lol thanks please let look see wow so and but".split()  # noqa: SIM905
 )
 _NEGATORS: Final = frozenset({"not", "never", "no", "longer", "any", "more", "anymore", "now", "do", "can", "will"})
+_DOES_NOT: Final = frozenset({"doesn't", "don't", "didn't", "doesnt", "dont"})
 _LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "from", "by"})
 _SPEAKER: Final = "i"
 _ORDER: Final = "!"
@@ -129,8 +165,21 @@ def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: 
         _takes_the_place(a, b, is_told=is_told, is_other_day=is_other_day)
         for a in first
         for b in (*cores(later), *_behind_an_opener(later, a))
-        if a.opening == b.opening and (a.is_rest or b.is_rest or a.opening[0] == _ORDER)
+        if _open_alike(a, b) and (a.is_rest or b.is_rest or a.opening[0] == _ORDER or _is_of_one(a.text))
     )
+
+
+def _is_of_one(text: str) -> bool:
+    """Whether a part says who or how much something is of which there is one: other rules do not read that."""
+    return _TAUGHT_BY.match(text) is not None or _OF_AN_AMOUNT.match(text) is not None
+
+
+def _open_alike(a: Core, b: Core) -> bool:
+    """Whether two parts begin with one subject; "doesn't" stands for any verb."""
+    if a.opening == b.opening:
+        return True
+    is_denied = any(_DOES_NOT & {word.casefold() for word in core.text.split()[1:3]} for core in (a, b))
+    return is_denied and a.opening[0] == b.opening[0] and "" in {a.opening[1], b.opening[1]}
 
 
 def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> bool:
@@ -150,6 +199,7 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         or gives_another_number(a.text, b.text, is_told=is_new)
         or relation(a.text, told) in _ENDS
         or _is_denied(one, other)
+        or (is_new and is_denied(one, other))
         or (is_new and is_replaced(one, _clause(told) or other, is_told=True))
         or (is_other_day and (has_another_value(a.text, b.text) or _is_another_holder(a.text, b.text)))
     )
@@ -163,26 +213,30 @@ def _with_article_of(one: str, other: str) -> str:
 
 
 def _is_denied(one: Clause, other: Clause) -> bool:
-    """Whether the later one denies as a whole what the earlier one says with more words.
+    """Whether the later one denies as a whole what the earlier one says with more words, or says what that denies.
 
     Who does not sing at the ten o'clock service does not sing there every Sunday.
     """
-    if one.negated or not other.negated or one.verb != other.verb or one.possessors != other.possessors:
+    if one.negated == other.negated or one.verb != other.verb or one.possessors != other.possessors:
         return False
     known = {lemma(word) for word in one.tokens}
     said = {lemma(word) for word in other.tokens} - _NEGATORS - _LIGHT
-    return len(said) > 2 and said <= known
+    return len(said) > 2 and said <= known and not (one.negated and known - _NEGATORS - _LIGHT - said)
 
 
 def _is_another_holder(earlier: str, later: str) -> bool:
     """Whether somebody or something else has a role of which there is one: "our vet is ..."."""
-    one, other = _WHO_IT_IS.match(earlier), _WHO_IT_IS.match(later)
-    if one is None or other is None or one["role"].casefold() != other["role"].casefold():
-        return False
-    if one["role"].casefold().endswith("s"):
-        return False
-    words = [set(match["who"].casefold().split()) - _LIGHT for match in (one, other)]
-    return not words[0] & words[1]
+    for pattern in (_WHO_IT_IS, _TAUGHT_BY, _OF_AN_AMOUNT):
+        one, other = pattern.match(earlier), pattern.match(later)
+        if one is None or other is None or one["role"].casefold() != other["role"].casefold():
+            continue
+        if pattern is _OF_AN_AMOUNT:
+            return _AMOUNT.findall(one["who"]) != _AMOUNT.findall(other["who"])
+        if one["role"].casefold().endswith("s") and pattern is _WHO_IT_IS:
+            return False
+        words = [set(match["who"].casefold().split()) - _LIGHT - _TITLES for match in (one, other)]
+        return not words[0] & words[1]
+    return False
 
 
 @text_cache(4_096)
@@ -208,7 +262,8 @@ class _Part(NamedTuple):
 
 @text_cache(4_096)
 def _parts(text: str) -> tuple[_Part, ...]:
-    plain = " ".join(text.replace("\u2019", "'").split()).rstrip(".! ")
+    plain = _SAID_FIRST.sub("", " ".join(text.replace("\u2019", "'").split()).rstrip(".! "))
+    plain = _LABEL.sub(r"\g<what> is ", plain)
     cuts = [(match.start(), match.end(), match["so"] is not None) for match in _CUT.finditer(plain)]
     starts = [(0, False), *((end, follows) for _, end, follows in cuts)]
     ends = [*(start for start, _, _ in cuts), len(plain)]
@@ -248,7 +303,7 @@ def _is_list(parts: Sequence[str]) -> bool:
     """Whether a part goes on as a list: "two cats, a dog and a hen"."""
     following: list[str] = []
     for part in parts[1:]:
-        if _has_verb(part):
+        if _has_verb(part) or _NO_LIST.match(part):
             break
         following.append(part)
     return bool(following) and _LIST_END.search(f" {following[-1]} ") is not None
@@ -259,7 +314,10 @@ def _has_verb(part: str) -> bool:
 
 
 def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
-    plain, is_dated = plainly(_LEAD.sub("", part))
+    plain, is_dated = plainly(_SINCE.sub("", _LEAD.sub("", part)))
+    for_what = _FOR_WHAT_FIRST.match(plain)
+    if for_what is not None:
+        plain = f"{for_what['who']} {for_what['rest']} {for_what['what'].lower()}{for_what['end'] or ''}"
     if _SUBORDINATE.match(plain) or _TOLD.search(plain) or UNSURE.search(plain):
         return None
     opening = _opening(plain)
@@ -267,6 +325,8 @@ def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
         plain, opening = order, (_ORDER, order.split(maxsplit=1)[0].casefold())
     if opening is None:
         return None
+    if for_what is not None:
+        opening = (f"{for_what['what'].casefold()} {opening[0]}", opening[1])
     is_new = (is_new and opening[0] != _SPEAKER) or is_dated or CHANGED.search(part) is not None
     return Core(plain, opening, is_new, is_rest or plain != part)
 

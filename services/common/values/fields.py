@@ -150,7 +150,8 @@ ANNOUNCED: Final = re.compile(
     r"\b(?:changed\s+my\s+mind|change\s+of\s+(?:plan|plans|mind)|mistake|correction|i\s+was\s+wrong|rebooked|rescheduled|"
     r"postponed|adapted|adjusted|updated?|replaced|renewed|new\b.{1,30}\bfrom|moved|news|actually|scratch\s+that|"
     r"wrong\s+(?:number|date|day|time)|sorry|oops|called\s+in\s+sick|did\s+it|renamed|too\s+expensive|had\s+enough|fed\s+up|storm\s+warning|cancelled|canceled|raised|lowered|"
-    r"went\s+(?:up|down)|turned|birthday|party|measured|checked|rang|reorganisation|reorganization|promoted|extended)\b",
+    r"went\s+(?:up|down)|turned|birthday|party|measured|checked|rang|reorganisation|reorganization|promoted|extended|(?:a\s+)?new\s+(?:timetable|term|schedule|season|semester|school\s+year|rota|evening|rules)(?=[.,:!])|"
+    r"you\s+win)\b",
     re.IGNORECASE,
 )
 """Words of a turn that announce that something in it replaces what was said before."""

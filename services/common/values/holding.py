@@ -33,7 +33,7 @@ from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
-from services.common.values.newness import plainly
+from services.common.values.newness import begins_later, plainly
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
 from services.common.values.partings import is_given_up
 from services.common.values.passing import is_for_a_while, is_over
@@ -121,6 +121,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
+    if later.day is not None and begins_later(later.text, later.day):
+        return Relation.COMPATIBLE
     later = replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:

@@ -9,7 +9,7 @@ from services.common.text_cache import text_cache
 
 _CHARS_MAX: Final = 400
 _MARKED: Final = re.compile(
-    r"\byeah,?\sright\b|^oh,?\ssure,|^(?:oh\s)?sure,?\sand\s(?:tomorrow|next|then|after|pigs|i'm|the\spope)\b|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
+    r"\byeah,?\sright\b|^oh,?\ssure,|^oh,?\saye\b|^(?:oh\s)?sure,?\sand\s(?:tomorrow|next|then|after|pigs|i'm|the\spope)\b|\bas\sif\b(?!\s(?:it|he|she|they|we|i|you|the)\s(?:was|were|had)\b)|"
     r"^(?:oh\s|yeah,?\s|ah\s)?(?:sure|yeah|yes|right|of\scourse),?\s(?:because|cause|cos|'cause|since)\b|"
     r"\bjust\swhat\s(?:i|we)\s(?:always\s|really\s)?(?:needed|wanted|ordered)\b|\bliving\sthe\sdream\b|"
     r"^(?:oh|ah),?\s(?:yeah|yes|sure),?\s(?:i|we)\s(?:absolutely|totally|really|just|simply)\s(?:love|adore|enjoy)\b|"

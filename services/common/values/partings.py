@@ -49,6 +49,8 @@ _BESIDE: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Words beside the name of what is given up."""
+_OF_THE_DAY: Final = frozenset("train bus boat trip nursery care school shift centre center ticket bed".split())  # noqa: SIM905
+"""With these "day" says which one: "the day train"."""
 _LEFT_DAILY: Final = frozenset("house home flat office room shop work building table phone coat jacket light".split())  # noqa: SIM905
 _SURVIVES: Final = re.compile(
     r"\bstill\s(?:work|run|go|aliv|use|ha|play|lov)|\b(?:came|come|comes|is|are)\sback\b|\bturned\sup\b|\bsurvived\b|\bfound\s(?:it|him|her)\b|"
@@ -204,7 +206,7 @@ def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
 
 
 def _is_it(thing: frozenset[str], known: frozenset[str]) -> bool:
-    own = thing - _BESIDE
+    own = thing - _BESIDE | (thing & {"day"} if thing & _OF_THE_DAY else frozenset())
     if not own:
         return False
     if own <= known:

@@ -225,6 +225,8 @@ def _main_verb(clause: Clause, after: Sequence[Item]) -> tuple[str, int]:
         else:
             break
     following = after[place] if place < len(after) else ""
+    if seen[-1:] == ["no"] and isinstance(following, str) and following.endswith("ing"):
+        return "be", place  # "there is no waiting list"
     helpers = [word for word in seen if word in AUXILIARIES]
     clause.past = bool({"was", "were", "had", "did"} & set(helpers)) or (not helpers and _is_past(following))
     clause.perfect = bool({"has", "have"} & set(helpers)) and ("been" in helpers or _is_past(following))

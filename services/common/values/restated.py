@@ -40,6 +40,8 @@ _PAST: Final = frozenset({"was", "were", "had", "did", "been", "ago"})
 _PARTS_MAX: Final = 6
 _WORDS_MIN: Final = 2
 
+_LABEL: Final = re.compile(r"^(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w'-]{2,20})?):\s", re.IGNORECASE)
+
 
 def gives_another_number(earlier: str, later: str, *, is_told: bool) -> bool:
     """Returns whether the later statement repeats the earlier one with another number of the same measure.
@@ -56,6 +58,9 @@ def gives_another_number(earlier: str, later: str, *, is_told: bool) -> bool:
         return False
     if (_YOURS.search(earlier) is None) is not (_YOURS.search(later) is None):
         return False
+    labels = [_LABEL.match(text) for text in (earlier, later)]
+    if labels[0] and labels[1] and labels[0]["what"].casefold() != labels[1]["what"].casefold():
+        return False  # "the scarf: 30 stitches a row", "the hat: 34 stitches a row"
     is_new = is_told or plainly(later)[1] or _MORE.search(later) is not None
     return any(
         _differ_in_number(first, second, is_new=is_new) for first in _readings(earlier) for second in _readings(later)

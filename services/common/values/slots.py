@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.values.complements import items_differ
-from services.common.values.lexicon import MULTIPLE_ROLES, PARTS_OF_DAY, POSSESSIVES, VERBS
+from services.common.values.lexicon import MULTIPLE_ROLES, PARTS_OF_DAY, POSSESSIVES, VERBS, WEEKDAYS
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import Match, match_values, unshared
@@ -89,6 +89,8 @@ def is_denied(a: Clause, b: Clause) -> bool:
         if _times_differ(a, b):
             return False  # "I never eat after eight", "I eat breakfast every morning"
         return not first and not second and bool(a.subject) and bool(a.verb) and a.verb in VERBS - {"be", "have", "do"}
+    if a.negated and not b.changed and _weekdays(a) - _weekdays(b):
+        return False  # "I don't eat meat on Fridays", "I eat meat"
     only_a, only_b = unshared(first, second)
     if _is_of_a_day(a, b) or (b.negated and not only_a and _is_narrower(b, only_b)):
         return False  # "I don't like olive oil", "I didn't wear it yesterday"
@@ -101,6 +103,10 @@ def is_denied(a: Clause, b: Clause) -> bool:
             return False  # "I'm not afraid of dogs", "I'm afraid of wasps now"
         return bool(b.changed) and first[0] == second[0] and len(only_a) <= 1 and not _scopes(a) ^ _scopes(b)
     return not any(item in _scopes(a) | _scopes(b) for item in (*only_a, *only_b)) and first[0] == second[0]
+
+
+def _weekdays(clause: Clause) -> set[str]:
+    return {word.removesuffix("s") for word in clause.tokens} & WEEKDAYS
 
 
 def _is_of_a_day(a: Clause, b: Clause) -> bool:

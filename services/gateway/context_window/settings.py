@@ -13,9 +13,10 @@ class ContextWindowSettings:
 
     attempts: Count = 5  # to change a window that others change meanwhile
     message_tokens: CountOrNone = 16  # counted for each message beside its text: role and heading
-    code_limit: Count = 5  # files of relevant code where no number is asked for
+    code_limit: Count = 10  # files of relevant code where no number is asked for
     code_limit_max: Count = 20  # at most
-    code_lines: CountOrNone = 60  # lines of source text for each of them; 0: their definitions' heads alone
+    code_lines: CountOrNone = 80  # lines of the first of them, half as many of each further one; 0: heads alone
+    code_lines_min: CountOrNone = 5  # lines that each of them may have at least; 0: each has `code_lines`
     task_limit: Count = 3  # similar past tasks, and the most there may be
     task_relevance: Share = 0.8  # of the item that names past tasks
     source_seconds: Seconds = 2.0  # for the search for code, and for that for tasks; what takes longer has failed

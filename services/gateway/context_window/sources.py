@@ -88,6 +88,7 @@ class Sources:
             query=question.text,
             limit=question.code_limit,
             lines_max=self._settings.code_lines,
+            lines_min=min(self._settings.code_lines_min, self._settings.code_lines),
         )
         response = await self._code.search(principal, request, timeout_seconds=self._settings.source_seconds)
         best = max((match.score for match in response.matches), default=0.0)

@@ -142,6 +142,7 @@ class Candidates:
                 [line for _, line in around],
                 distance,
                 is_of_person=wanted.about_name,
+                names={part for name in wanted.names for part in name},
             )
         )
         further = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]

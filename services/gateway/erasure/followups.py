@@ -72,6 +72,7 @@ def follow_ups(
     distance: int,
     *,
     is_of_person: bool = False,
+    names: Collection[str] = (),
 ) -> list[str]:
     """Returns ids of turns that go on about turns that a query means.
 
@@ -81,6 +82,7 @@ def follow_ups(
         lines: Turns of their conversations.
         distance: How many turns one may stand behind the turn it goes on about.
         is_of_person: The query means somebody: only what is said of "him" or "her" goes on.
+        names: Words of the names in the query, in lower case: a sentence may open with one.
     """
     found: list[str] = []
     conversations: dict[str, list[Line]] = {}
@@ -88,12 +90,18 @@ def follow_ups(
         conversations.setdefault(line.conversation_id, []).append(line)
     for of_one in conversations.values():
         in_order = sorted(of_one, key=lambda line: line.position)
-        found += _going_on(topics, chosen, in_order, distance, is_of_person=is_of_person)
+        found += _going_on(topics, chosen, in_order, distance, is_of_person=is_of_person, names=names)
     return found
 
 
 def _going_on(
-    topics: Collection[str], chosen: Collection[str], lines: Sequence[Line], distance: int, *, is_of_person: bool
+    topics: Collection[str],
+    chosen: Collection[str],
+    lines: Sequence[Line],
+    distance: int,
+    *,
+    is_of_person: bool,
+    names: Collection[str],
 ) -> Iterator[str]:
     last: dict[str, Line] = {}  # by speaker: the turn that says what they talk of
     meant = set(chosen)
@@ -109,7 +117,7 @@ def _going_on(
             is_near
             and about is not None
             and (
-                _goes_on(about.text, line.text, is_of_person=is_of_person)
+                _goes_on(about.text, line.text, is_of_person=is_of_person, names=names)
                 or (line.is_assistant and _repeats_a_number(about.text, line.text))
                 or _is_of_who_was_named(about.text, line.text)
                 or (not line.is_assistant and is_told_beside(topics, line.text))
@@ -135,7 +143,7 @@ def _answers(line: Line, before: Line | None, lines: Sequence[Line], meant: Coll
     return is_asked and len(line.text.split()) <= _ANSWER_WORDS_MAX
 
 
-def _goes_on(about: str, text: str, *, is_of_person: bool) -> bool:
+def _goes_on(about: str, text: str, *, is_of_person: bool, names: Collection[str]) -> bool:
     """Whether a text says something of what another one is about, and nothing of a subject of its own."""
     if len(text) > _CHARS_MAX:
         return False
@@ -148,10 +156,10 @@ def _goes_on(about: str, text: str, *, is_of_person: bool) -> bool:
     if opening in _SUBJECTS:
         if is_of_person and opening not in _PERSONS:
             return False
-        return _stands_for(opening, about) and not (opening in _DEMONSTRATIVES and _is_noun_after(words))
+        return _stands_for(opening, about, names) and not (opening in _DEMONSTRATIVES and _is_noun_after(words))
     if _UNSAID.search(text) is not None:
         return True
-    return _has_open_object(words, text, about, is_of_person=is_of_person)
+    return _has_open_object(words, text, about, is_of_person=is_of_person, names=names)
 
 
 def _repeats_a_number(about: str, text: str) -> bool:
@@ -165,12 +173,12 @@ def _is_of_who_was_named(about: str, text: str) -> bool:
     return match is not None and match["name"] in {named["name"] for named in _INTRODUCED.finditer(about)}
 
 
-def _stands_for(pronoun: str, about: str) -> bool:
+def _stands_for(pronoun: str, about: str, names: Collection[str]) -> bool:
     """Whether a text names what a pronoun may stand for; of several people it says nothing who is meant."""
     if pronoun not in _PERSONS:
         return True
     people = {match["who"].casefold().removesuffix("'s") for match in _OF_ANOTHER.finditer(about)} & (KIN | ROLES)
-    named = {word.lower for word in words_of(about) if word.is_capital and word.index}
+    named = {word.lower for word in words_of(about) if (word.is_capital and word.index) or word.bare in names}
     return len(people) == 1 or (not people and bool(named)) or (not people and bool(_person_words(about)))
 
 
@@ -201,7 +209,9 @@ def _is_noun_after(words: Sequence[Word]) -> bool:
     }
 
 
-def _has_open_object(words: Sequence[Word], text: str, about: str, *, is_of_person: bool) -> bool:
+def _has_open_object(
+    words: Sequence[Word], text: str, about: str, *, is_of_person: bool, names: Collection[str]
+) -> bool:
     """Whether "it" or "them" stands for nothing in the text: "Only you know about it."."""
     place = next((n for n, word in enumerate(words) if n and word.lower in _OBJECTS), None)
     if place is None:
@@ -218,7 +228,7 @@ def _has_open_object(words: Sequence[Word], text: str, about: str, *, is_of_pers
         people = [noun for noun in nouns if noun in KIN | ROLES]
         # The subject of a verb is not its object: "The manager let him off".
         is_subject = len(people) == len(nouns) == 1 and _JOINT.search(text[: max(0, start)]) is None
-        return (not people or is_subject) and _stands_for(pronoun, about)
+        return (not people or is_subject) and _stands_for(pronoun, about, names)
     if pronoun == "them":
         return not any(noun.endswith("s") for noun in nouns)
     named = any(word.is_capital and word.index and word.lower not in FIRST for word in words[:place])

@@ -52,10 +52,15 @@ _ALSO_WORDS: Final = frozenset(
 _BEFORE_NAMES: Final = frozenset(
     {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
 )
+_ADVERBS: Final = frozenset("also still never always just even only often usually now already".split())  # noqa: SIM905
+"""Between who does something and the verb."""
+_REACHES: Final = frozenset({"text", "message", "phone", "email"})
+"""What somebody does who gets in touch; else these are nouns."""
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _BODY: Final = frozenset(
     "knee shoulder hip back ankle wrist elbow neck foot hand heart eye ear tooth nose leg arm finger toe breast".split()  # noqa: SIM905
 )
+_WE: Final = frozenset({"i", "we", "i've", "we've", "i'm", "we're"})
 _OWNER_WORDS_MAX: Final = 3
 """How far before a thing its owner stands: "my sister's old shoe size"."""
 _LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation", "loss", "visit", "attempt", "session"})
@@ -241,7 +246,7 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     word = words[place]
     if word.bare not in name:
         return False
-    knows_capitals = any(other.text[:1].isupper() and other.lower != "i" and len(other.text) > 1 for other in words)
+    knows_capitals = any(other.is_capital and other.lower != "i" and len(other.text) > 1 for other in words)
     if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
         return _stands_as_a_name(words, place)
     if knows_capitals and not word.text[:1].isupper():
@@ -262,11 +267,23 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
 
 def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
     """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
-    after = words[place + 1] if place + 1 < len(words) else None
+    after = next((word for word in words[place + 1 :] if word.lower not in _ADVERBS), None)
     if place == 0:
-        return after is not None and (after.bare in AUXILIARIES or lemma(after.bare) in VERBS or words[0].is_possessive)
+        does = after is not None and (
+            after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or after.bare.endswith("ed")
+        )
+        return does or (after is not None and words[0].is_possessive)
     before = words[place - 1]
-    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or before.lower in ROLES)
+    if after is not None and (after.lower in {"chapter", "verse"} or after.lower[0].isdigit()):
+        return False  # "the reading is from mark, chapter 4"
+    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or _is_role(words, place - 1))
+
+
+def _is_role(words: Sequence[Word], place: int) -> bool:
+    """Whether a word says who somebody is to the speaker, also in parts: "brother in law"."""
+    if words[place].lower in ROLES:
+        return True
+    return place > 1 and "-".join(word.lower for word in words[place - 2 : place + 1]) in ROLES
 
 
 def _is_behind_article(words: Sequence[Word], place: int) -> bool:
@@ -306,7 +323,9 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
         return True
     if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
         return True  # "the divorce of my brother"
-    return wanted.own_words != SELF and not any(word.lower in DETERMINERS or word.is_possessive for word in before)
+    if wanted.own_words == SELF:
+        return any(word.lower in _WE for word in words[place + 1 : place + 2])  # "in therapy we spoke"
+    return not any(word.lower in DETERMINERS or word.is_possessive for word in before)
 
 
 def _before_topic(words: Sequence[Word], wanted: Wanted) -> tuple[Word, Sequence[Word]] | None:

@@ -44,6 +44,7 @@ MATTERS: Final = (
     Matter(
         "salary wage income earning earn pay",
         told="earn|earned|salary|wages?|income|payslip|my pay|pay (?:rise|review)|a raise|put me (?:up|down) to",
+        clear=r"(?:got|given|getting)\sa\s(?:pay\s)?(?:raise|rise)|pay\srise|\d\son\s(?:the|my)\spayslip",
     ),
     Matter(
         "medication medicine pill tablet drug prescription",
@@ -74,7 +75,7 @@ MATTERS: Final = (
         apart=r"expecting\s(?:an?|the|my|some|your)\s(?:parcel|package|delivery|letter|call|visitor|visit|guests?|answer|reply|email)",
     ),
     Matter(
-        "fertility",
+        "fertility ivf",
         told="ivf|embryos?|follicles?|ovulation|sperm count|egg retrieval|insemination|miscarriage",
         clear="embryo transfer|egg retrieval|fertility clinic|round of ivf",
     ),
@@ -89,7 +90,11 @@ MATTERS: Final = (
     ),
     Matter(
         "politics political party vote election",
-        told=r"voted?|vote for|party member|member\sof\sthe\s\w+\sparty|campaign(?:ed|ing) for|canvass(?:ed|ing)?",
+        told=r"voted?|vote for|party member|member\sof\sthe\s\w+\sparty|campaign(?:ed|ing) for|canvass(?:ed|ing)?|"
+        r"(?:stand|standing|stood|run|running|ran)\sfor\s(?:the\s\w+\sin|council|mayor|parliament|election)|"
+        r"(?:local|general)\selections?|party\s(?:conference|card|membership)",
+        apart=r"(?:birthday|dinner|garden|christmas|surprise|office|leaving|hen|stag|pool|tea|engagement|wedding|farewell|"
+        r"house-?warming)\spart(?:y|ies)",
     ),
     Matter(
         "sexuality orientation gay",
@@ -98,7 +103,17 @@ MATTERS: Final = (
     Matter("age", told=rf"{_AM}\d{{1,3}}(?!{_AMOUNT})|i was born|i turned"),
     Matter("address home", told="i live (?:at|in|on)|we live (?:at|in|on)"),
     Matter("phone telephone mobile", told="my (?:mobile|cell|phone|number)|(?:reach|call|ring|text) me (?:on|at)"),
-    Matter("weight", told=r"i weigh|i weighed|(?:lost|gained|put\son)\s\w+\s(?:kilos|kg|pounds|stone)"),
+    Matter(
+        "hear+loss hear+aid hearing+loss hearing+aid deaf deafness tinnitus",
+        told=r"hearing\s(?:tests?|aids?)|decibels|audiolog\w+|tinnitus|hard\sof\shearing|going\sdeaf|cochlear",
+        clear=r"hearing\s(?:tests?|aids?)|audiolog\w+|tinnitus",
+        apart=r"hearing\s(?:dogs?|is\son|on\s\d|about|from|date)|(?:court|tribunal|disciplinary|public|planning)\shearing",
+    ),
+    Matter(
+        "weight",
+        told=r"i weigh|i weighed|(?:lost|gained|put\son)\s\w+\s(?:kilos|kg|pounds|stone)",
+        apart=r"(?:my|our|the|his|her)\s(?!body|whole)[\w-]+\s(?:weighs?|weighed)|atomic\sweight|weight\sof\sthe\s(?:box|parcel)",
+    ),
     Matter(
         "therapy therapist psychologist counselling",
         told="therap(?:y|ist|ists)|psycholog(?:y|ist)|psychiatrist|counsell(?:or|ing)|"
@@ -111,7 +126,10 @@ MATTERS: Final = (
     ),
     Matter(
         "gambling gamble",
-        told="casino|bets?|betting|gambl(?:e|ed|er|ers|ing)|poker|slot machines?|roulette|bookmaker",
+        told="casino|bets?|betting|gambl(?:e|ed|er|ers|ing)|poker|slot machines?|roulette|bookmaker|bookies?|"
+        r"on\sthe\s(?:horses|dogs|slots)|fruit\smachines?|scratch\s?cards?",
+        clear=r"placed\sa\sbet|the\sbook(?:ie|maker)|on\sthe\sslots",
+        apart=r"i(?:'ll|'d)?\sbet\s(?:it|he|she|they|you|we|i|that|there|the|my|your|his|her)|you\sbet|(?:best|safe)\sbet",
     ),
     Matter(
         "drink drinking alcohol alcoholism",

@@ -26,6 +26,7 @@ _MORE: Final = (
     ("relationship affair date dating crush romance", "kiss love date meet night text hotel dinner sleep"),
     ("lawsuit trial case court proceeding", "lawyer judge hearing court sue settlement witness verdict claim appeal"),
     ("surgery operation treatment therapy illness", "surgeon hospital scar dose ward nurse clinic session check"),
+    ("application interview candidacy", "no yes offer reject rejection shortlist hire panel vacancy recruiter hear"),
     ("job position post employer application", "interview boss salary offer contract apply recruiter shift colleague"),
 )
 """Beside the groups of `belongings`: what is said of a matter that is named."""

@@ -117,6 +117,8 @@ def read(query: str) -> Wanted:
         if word.index not in in_names and word.lower not in numbers and word.bare not in LINKS | FIRST | PRONOUNS
     )
     topics = frozenset(word for word in topics if word in content_words(word) and word not in GENERIC)
+    if _is_described_by_more(words, in_names):
+        numbers = frozenset()  # "Rosemary, the neighbour from number 8": they say who that is
     is_of_origin = _is_first_name_of(words, in_names) and words[len(in_names)].lower == "from"
     return Wanted(
         names=tuple(names),
@@ -160,6 +162,11 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
         return False
     behind = words[len(in_names)]
     return behind.index > words[len(in_names) - 1].index + 1 or behind.lower in _WHO
+
+
+def _is_described_by_more(words: Sequence[Word], in_names: set[int]) -> bool:
+    """Whether a query opens with its only name and says behind a comma who that is."""
+    return _is_first_name_of(words, in_names) and words[len(in_names)].index > words[len(in_names) - 1].index + 1
 
 
 def _is_first_name_of(words: Sequence[Word], in_names: set[int]) -> bool:

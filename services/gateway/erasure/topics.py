@@ -130,7 +130,8 @@ def as_one_word(topics: Collection[str]) -> tuple[frozenset[str], ...]:
 def is_apart(topics: Collection[str], text: str) -> bool:
     """Returns whether a text uses words of a matter that a query names and means something else by them."""
     plain = _plain(text)
-    return any(_APART[matter].search(plain) is not None for matter in _asked(topics))
+    matches = (match for matter in _asked(topics) for match in _APART[matter].finditer(plain))
+    return any(not {lemma(word) for word in match[0].casefold().split()} <= set(topics) for match in matches)
 
 
 def beginnings_of(topics: Collection[str]) -> frozenset[str]:

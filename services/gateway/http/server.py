@@ -7,7 +7,7 @@ import contextlib
 import socket
 import ssl
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, Final, cast
 
 import structlog
 import uvicorn
@@ -23,6 +23,7 @@ from services.gateway.http.settings import HttpSettings
 _log = structlog.get_logger(__name__)
 
 _BACKLOG = 512
+_JOINED_BYTES_MAX: Final = 64 * 1024
 
 
 @contextlib.asynccontextmanager
@@ -131,6 +132,37 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _JoinedWrites:
+    """A transport that sends together what is written in one step of the event loop.
+
+    The head and the body of a response so come in one packet: a client whose deadline is near has all of it or nothing.
+    """
+
+    def __init__(self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._inner = inner
+        self._loop = loop
+        self._waiting = bytearray()
+
+    def write(self, data: bytes) -> None:
+        if not self._waiting:
+            self._loop.call_soon(self._send)
+        self._waiting += data
+        if len(self._waiting) > _JOINED_BYTES_MAX:
+            self._send()
+
+    def close(self) -> None:
+        self._send()
+        self._inner.close()
+
+    def _send(self) -> None:
+        if self._waiting:
+            self._inner.write(bytes(self._waiting))
+            self._waiting.clear()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
 def _protocol(head_seconds: float) -> type[H11Protocol]:
     """HTTP/1.1 that closes a connection whose first request, or the rest of its head, does not come in time."""
 
@@ -138,7 +170,7 @@ def _protocol(head_seconds: float) -> type[H11Protocol]:
         _closing: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as its base does
-            super().connection_made(transport)
+            super().connection_made(cast("asyncio.Transport", _JoinedWrites(transport, self.loop)))
             self._await_head()
 
         def data_received(self, data: bytes) -> None:

@@ -122,6 +122,7 @@ def check_search(request: pb.SearchCodeRequest, *, limits: CodeLimits) -> None:
     v.number("limit", request.limit, low=0, high=limits.limit_max)
     v.count("related_paths", len(request.related_paths), count_max=limits.related_paths_max)
     v.number("lines_max", request.lines_max, low=0, high=limits.excerpt_lines_max)
+    v.number("lines_min", request.lines_min, low=0, high=max(request.lines_max, 0))
     v.raise_if_any()
 
 

@@ -13,6 +13,7 @@ from services.semantic.code.excerpts import FoundFile
 from services.semantic.code.model import (
     Excerpt,
     FileState,
+    Import,
     IndexOutcome,
     ParsedFile,
     Refusal,
@@ -23,6 +24,8 @@ from services.semantic.code.model import (
 from services.semantic.code.relevance import Match
 from services.semantic.code.repository import RepositoryIndex
 
+_IMPORTED_FILES_MAX: Final = 20
+"""Of one import; a package may have hundreds."""
 _FRAME_BYTES: Final = 8
 """Of a message inside of another one."""
 
@@ -83,6 +86,13 @@ def symbol_to_proto(index: RepositoryIndex, ref: SymbolRef) -> pb.CodeSymbol:
         start_line=symbol.start_line,
         end_line=symbol.end_line,
         signature=symbol.signature,
+    )
+
+
+def import_to_proto(one: Import, paths: Sequence[str]) -> pb.CodeImport:
+    """The message of an import, with the files that are meant."""
+    return pb.CodeImport(
+        module=one.module, name=one.name, alias=one.alias, line=one.line, paths=sorted(paths)[:_IMPORTED_FILES_MAX]
     )
 
 

@@ -25,6 +25,11 @@ class FoundFile:
     part: tuple[int, int]  # first and last line
 
 
+def lines_of_place(place: int, *, lines_max: int, lines_min: int) -> int:
+    """How many lines the file at a place of the results has, from 0: all as many, or with `lines_min` ever fewer."""
+    return max(lines_max >> place, lines_min) if lines_min else lines_max
+
+
 def excerpts_of(text: str, symbols: Sequence[Symbol], part: tuple[int, int], *, lines_max: int) -> list[Excerpt]:
     """At most `lines_max` lines of a file, by line: the definitions that fit best, then the best part.
 

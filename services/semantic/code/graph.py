@@ -194,6 +194,11 @@ class CodeGraph:
                 if symbol is not None or target.ref.path != path:
                     yield _relation(path, reference, target)
 
+    def imports_of(self, path: str) -> Sequence[tuple[Import, Sequence[str]]]:
+        """What a file imports, by line, each with the files that it means."""
+        imports = self._entries[path].file.imports
+        return [(one, self._files_of(path, at)) for at, one in enumerate(imports)]
+
     def neighbours(self, path: str) -> Mapping[str, float]:
         """Files that a file refers to with how often: by imports, and by names that few files define."""
         known = self._near.get(path)

@@ -12,6 +12,7 @@ from services.common.errors import NotFound
 from services.semantic.code.config import CodeRankingSettings
 from services.semantic.code.graph import CodeGraph
 from services.semantic.code.model import (
+    Import,
     PackedFile,
     ParsedFile,
     Relation,
@@ -122,6 +123,16 @@ class RepositoryIndex:
             raise NotFound("file", path)
         order = sorted(range(len(file.symbols)), key=lambda at: (file.symbols[at].start_line, at))
         return [SymbolRef(path, at) for at in order]
+
+    def imports_of(self, path: str) -> Sequence[tuple[Import, Sequence[str]]]:
+        """What a file imports, by line, with the files of the repository that are meant.
+
+        Raises:
+            NotFound: There is no such file.
+        """
+        if self.graph.file(path) is None:
+            raise NotFound("file", path)
+        return self.graph.imports_of(path)
 
     def find(self, query: str, *, kind: SymbolKind | None, limit: int) -> Sequence[SymbolMatch]:
         """Definitions by name, the best first; ties by how often the name is referred to, then by path."""

@@ -16,7 +16,7 @@ from services.common.idempotency.model import Idempotency, IdempotencyKey
 from services.common.owners import Owner, TenantId, UserId
 from services.common.tokens import token_counter
 from services.semantic.code.config import CodeSettings
-from services.semantic.code.excerpts import FoundFile, excerpts_of
+from services.semantic.code.excerpts import FoundFile, excerpts_of, lines_of_place
 from services.semantic.code.exclusion import content_refusal, path_refusal
 from services.semantic.code.model import (
     Deletion,
@@ -227,17 +227,21 @@ class CodeService:
         return self._locks.setdefault((owner.key, repository_id), asyncio.Lock())
 
     async def excerpts(
-        self, owner: Owner, repository_id: str, files: Sequence[FoundFile], *, lines_max: int
+        self, owner: Owner, repository_id: str, files: Sequence[FoundFile], *, lines_max: int, lines_min: int
     ) -> list[list[Excerpt]]:
-        """Lines of files that were found, in order; none of a file without its text, or that changed meanwhile."""
+        """Lines of files that were found, in order; none of a file without its text, or that changed meanwhile.
+
+        How many each file has: see `lines_of_place`.
+        """
         stored = await self._store.contents(owner, repository_id, [file.path for file in files])
 
         def cut() -> list[list[Excerpt]]:
             found = []
-            for file in files:
+            for place, file in enumerate(files):
                 packed = stored.get(file.path)
                 text = text_of(packed) if packed is not None and packed.digest == file.digest else None
-                found.append(excerpts_of(text, file.symbols, file.part, lines_max=lines_max) if text else [])
+                most = lines_of_place(place, lines_max=lines_max, lines_min=lines_min)
+                found.append(excerpts_of(text, file.symbols, file.part, lines_max=most) if text else [])
             return found
 
         return await asyncio.to_thread(cut)

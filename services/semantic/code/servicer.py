@@ -44,6 +44,7 @@ ROLES: Final[Mapping[str, Role]] = {
     "ListRepositories": Role.READER,
     "ListFiles": Role.READER,
     "ListSymbols": Role.READER,
+    "ListImports": Role.READER,
     "SearchSymbols": Role.READER,
     "ListRelations": Role.READER,
     "GetCodePath": Role.READER,
@@ -123,6 +124,18 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
         symbols, token = self._cut(await self._ask(request, found), page, request)
         return pb.ListSymbolsResponse(symbols=symbols, next_page_token=token)
 
+    async def ListImports(self, request: pb.ListImportsRequest, _context: Context) -> pb.ListImportsResponse:
+        """See code.proto."""
+        commands.check_named(request, [("path", request.path, self._limits.path_chars_max)], limits=self._limits)
+        page = self._page(request)
+
+        def found(index: RepositoryIndex) -> Sequence[pb.CodeImport]:
+            imports = index.imports_of(request.path)[_start(page) : _start(page) + page.size + 1]
+            return [convert.import_to_proto(*one) for one in imports]
+
+        imports, token = self._cut(await self._ask(request, found), page, request)
+        return pb.ListImportsResponse(imports=imports, next_page_token=token)
+
     async def SearchSymbols(self, request: pb.SearchSymbolsRequest, _context: Context) -> pb.SearchSymbolsResponse:
         """See code.proto."""
         named = [("query", request.query, self._limits.name_chars_max)]
@@ -183,8 +196,13 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
 
         response, files = await self._ask(request, found)
         if request.lines_max:
-            owner, lines_max = self._owner(request), request.lines_max
-            texts = await self._code.excerpts(owner, request.repository_id, files, lines_max=lines_max)
+            texts = await self._code.excerpts(
+                self._owner(request),
+                request.repository_id,
+                files,
+                lines_max=request.lines_max,
+                lines_min=request.lines_min,
+            )
             convert.add_excerpts(response, texts, bytes_max=self._limits.page_bytes_max)
         return response
 

@@ -42,6 +42,8 @@ async def test_spec_3_11_a_folder_is_indexed_and_followed(stack: RunningStack, u
         inner = "shop/orders.py#Order.total.inner"
         calls = [one async for one in client.list_relations(user_id, "shop", inner, incoming=True)]
         assert [(one.source.path, one.kind) for one in calls] == [("shop/orders.py", RelationKind.CALLS)]
+        imports = {one.module: one.paths async for one in client.list_imports(user_id, "shop", "shop/orders.py")}
+        assert imports == {"__future__": (), ".": ("shop/__init__.py",), ".base": (), "shop.tools": ("shop/tools.py",)}
         path = await client.get_code_path(user_id, "shop", "shop/orders.py", inner)
         assert [one.kind for one in path] == [RelationKind.CONTAINS] * 3
         [best, *_] = await client.search_code(user_id, "shop", "levy on an amount", related_paths=["broken.py"])

@@ -237,6 +237,18 @@ async def test_spec_1_9_a_message_becomes_a_prompt(stack: RunningStack, caller: 
     assert refused.reason == "REQUEST_ID_REUSED"
 
 
+async def test_spec_1_9_ten_files_of_code_have_ever_fewer_lines(stack: RunningStack, caller: Caller) -> None:
+    body = "".join(f"    levy = amount + {number}\n" for number in range(100))
+    files = {f"shop/levy_{number}.py": f"def levy_{number}(amount):\n{body}".encode() for number in range(12)}
+    async with Client(stack.target) as client:
+        await client.index_files(caller.user_id, "shop", files)
+    made = await caller.prepare("Why is the levy on an amount wrong?", repository_id="shop")
+    code = [message.content for message in made.messages if message.content.startswith("Code, as data: ")]
+    counts = [sum(line.startswith(("def", "    levy")) for line in content.splitlines()) for content in code]
+    assert 40 < counts[0] <= 80
+    assert counts[1:] == [40, 20, 10, 5, 5, 5, 5, 5, 5]
+
+
 async def test_spec_1_9_a_prompt_is_pruned_and_within_its_budget(caller: Caller) -> None:
     await caller.update(max_tokens=1_000)
     await caller.add(*(item(str(number), content="word " * 100, hours=20 - number) for number in range(7)))

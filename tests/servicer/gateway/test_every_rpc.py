@@ -180,6 +180,7 @@ LISTS: Mapping[str, Callable[[Ids], Fields]] = {
     "CodeService.ListRepositories": lambda _: {},
     "CodeService.ListFiles": lambda _: {"repository_id": "r"},
     "CodeService.ListSymbols": lambda _: {"repository_id": "r", "path": "a.py"},
+    "CodeService.ListImports": lambda _: {"repository_id": "r", "path": "a.py"},
     "CodeService.ListRelations": lambda _: {
         "repository_id": "r",
         "node": "a.py",

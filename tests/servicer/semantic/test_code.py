@@ -72,6 +72,27 @@ async def test_spec_3_11_a_repository_is_indexed_and_asked(running: Running) -> 
     assert all(before[1] == after[0] for before, after in itertools.pairwise(steps))
 
 
+async def test_spec_3_11_imports_from_the_repository_and_from_outside_are_listed(running: Running) -> None:
+    await running.code.IndexFiles(upload("python"), metadata=ANN)
+    request = pb.ListImportsRequest(**named(path="shop/orders.py", page_size=3))
+    page = await running.code.ListImports(request, metadata=ANN)
+    request.page_token = page.next_page_token
+    rest = await running.code.ListImports(request, metadata=ANN)
+    found = [(one.module, one.name, one.alias, one.line, list(one.paths)) for one in (*page.imports, *rest.imports)]
+    assert found == [
+        ("__future__", "annotations", "annotations", 1, []),
+        (".", "base", "b", 3, ["shop/base.py"]),
+        (".base", "LIMIT", "LIMIT", 4, ["shop/base.py"]),
+        (".base", "Base", "Base", 4, ["shop/base.py"]),
+        ("shop.tools", "", "tools", 5, ["shop/tools.py"]),
+    ]
+    assert not rest.next_page_token
+    request.path = "shop/gone.py"
+    request.page_token = ""
+    code, *_ = await refused(running.code.ListImports(request, metadata=ANN))
+    assert code is grpc.StatusCode.NOT_FOUND
+
+
 @pytest.mark.parametrize(
     ("query", "first"), [("validate", "validate"), ("ORDER", "Order"), ("Base.save", "save"), ("sqaure", "square")]
 )
@@ -106,6 +127,18 @@ async def test_spec_1_9_relevant_code_comes_with_its_lines(running: Running) -> 
     assert all(sum(part.end_line - part.start_line + 1 for part in one.excerpts) <= 20 for one in found)
     request.lines_max = 401
     assert (await refused(running.code.SearchCode(request, metadata=ANN)))[2] == {"lines_max"}
+
+
+async def test_spec_1_9_files_that_fit_less_come_with_fewer_lines(running: Running) -> None:
+    await running.code.IndexFiles(upload("python"), metadata=ANN)
+    request = pb.SearchCodeRequest(**named(query="What do Order, Base and tax do?", lines_max=8, lines_min=3))
+    found = (await running.code.SearchCode(request, metadata=ANN)).matches
+    lines = [sum(part.end_line - part.start_line + 1 for part in one.excerpts) for one in found]
+    assert len(lines) >= 3
+    assert lines[:3] == [8, 4, 3]
+    assert max(lines[3:], default=0) <= 3
+    request.lines_min = 9
+    assert (await refused(running.code.SearchCode(request, metadata=ANN)))[2] == {"lines_min"}
 
 
 async def test_spec_3_11_only_changed_files_are_parsed_again_and_removed_ones_are_gone(running: Running) -> None:

@@ -143,6 +143,29 @@ async def test_only_changes_are_asked_for() -> None:
     assert known(snapshot) == [1]
 
 
+async def test_many_rows_are_read_beside_other_searches() -> None:
+    """A first search of a user with many episodes reads them in a thread; what another search finds later stays."""
+    store = ScriptedStore()
+    snapshots = cache(store, owner_episodes_max=10_000)
+    first = await ask(snapshots, store)
+    second = await ask(snapshots, store)
+    many = range(3_000)
+    store.answers[1].set_result(changes(2, *many, 3_000))
+    store.answers[0].set_result(changes(1, *many))
+    older, newer = await first, await second
+
+    assert older is newer
+    assert older is not None
+    assert (older.revision, len(older), older.count(GLOBAL)) == (2, 3_001, 3_001)
+
+
+def test_an_episode_that_comes_twice_in_a_first_answer_counts_once() -> None:
+    snapshot = Snapshot()
+    snapshot.apply(changes(1, 1, 1, 2), since=0)
+
+    assert (len(snapshot), snapshot.count(GLOBAL)) == (2, 2)
+
+
 async def test_searches_that_overlap_an_eviction_see_everything() -> None:
     store = ScriptedStore()
     snapshots = cache(store, OwnerCache(5_000))

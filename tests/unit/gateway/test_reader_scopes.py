@@ -36,6 +36,7 @@ WITHOUT_SCOPE = {
     "mneme.semantic.v1.CodeService.ListRepositories": CODE,
     "mneme.semantic.v1.CodeService.ListFiles": CODE,
     "mneme.semantic.v1.CodeService.ListSymbols": CODE,
+    "mneme.semantic.v1.CodeService.ListImports": CODE,
     "mneme.semantic.v1.CodeService.SearchSymbols": CODE,
     "mneme.semantic.v1.CodeService.ListRelations": CODE,
     "mneme.semantic.v1.CodeService.GetCodePath": CODE,

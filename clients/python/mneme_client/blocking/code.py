@@ -93,6 +93,23 @@ class CodeOperations(Operations):
         call = Call(f"{_SERVICE}/ListSymbols", request, code_pb2.ListSymbolsResponse, read)
         return self._pages(call, timeout_seconds)
 
+    def list_imports(
+        self,
+        user_id: str,
+        repository_id: str,
+        path: str,
+        *,
+        page_size: int = PAGE_SIZE_MAX,
+        timeout_seconds: float | None = None,
+    ) -> Iterator[r.CodeImport]:
+        """What a file imports, by line, also from outside of the repository; pages are fetched as they are needed."""
+        request = code_pb2.ListImportsRequest(
+            user_id=user_id, repository_id=repository_id, path=path, page_size=page_size
+        )
+        read = read_page("imports", from_wire_code.imported)
+        call = Call(f"{_SERVICE}/ListImports", request, code_pb2.ListImportsResponse, read)
+        return self._pages(call, timeout_seconds)
+
     def search_symbols(
         self,
         user_id: str,
@@ -187,6 +204,7 @@ class CodeOperations(Operations):
         folder: str = "",
         related_paths: Sequence[str] = (),
         lines_max: int = 0,
+        lines_min: int = 0,
         timeout_seconds: float | None = None,
     ) -> tuple[r.CodeMatch, ...]:
         """The files and symbols that a question or the text of an issue is about, the best first, and why.
@@ -199,6 +217,7 @@ class CodeOperations(Operations):
             folder: Only files below it; empty means all.
             related_paths: Files that are favoured, with what they refer to.
             lines_max: Lines of source text for each file, at most 400; 0: no text.
+            lines_min: Each file has half the lines of the one before, but at least these; 0: each has `lines_max`.
             timeout_seconds: Deadline of this call.
         """
         request = code_pb2.SearchCodeRequest(
@@ -209,6 +228,7 @@ class CodeOperations(Operations):
             folder=folder,
             related_paths=related_paths,
             lines_max=lines_max,
+            lines_min=lines_min,
         )
         read = read_all("matches", from_wire_code.match)
         call = Call(f"{_SERVICE}/SearchCode", request, code_pb2.SearchCodeResponse, read)

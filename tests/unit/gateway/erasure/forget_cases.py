@@ -165,4 +165,52 @@ CASES: list[tuple[str, Texts]] = [
     ),
     ("that I smoke", {"I smoke ten a day.": (0.61, True), "My dad smokes.": (0.57, False)}),
     ("that ann is pregnant", {"ann is pregnant, dont tell anyone": (0.88, True), "lou is knitting": (0.28, False)}),
+    (
+        "my gambling",
+        {
+            "Two hundred gone on the horses again, I feel sick.": (0.2, True),
+            "I still owe the bookie sixty.": (0.3, True),
+            "I bet it pours at the fete.": (0.35, False),
+        },
+    ),
+    (
+        "what I earn",
+        {"I earn 3,100 a month.": (0.6, True), "Got a raise, 3,400 on the payslip from May.": (0.3, True)},
+    ),
+    (
+        "that I am in therapy",
+        {
+            "I began therapy with Mr Moll.": (0.6, True),
+            "On Monday in therapy we spoke about my gran.": (0.5, True),
+            "My sister says therapy is for the rich.": (0.5, False),
+        },
+    ),
+    ("my ex Colm", {"colm dumped me by text. BY TEXT": (0.4, True), "columns are sorted now": (0.2, False)}),
+    ("my trainer Victor", {"victor texts me at one": (0.5, True), "victor ludorum went to ben": (0.3, False)}),
+    (
+        "my application at Tarn",
+        {"No from Tarn, somebody else was faster.": (0.3, True), "Tarn is windy.": (0.2, False)},
+    ),
+    ("my birthday party", {"My birthday party is on 3 May.": (0.8, True)}),
+    (
+        "Petra, the tenant from number 12",
+        {"Petra parks her sledge in our porch.": (0.4, True), "Number 12 has new windows.": (0.3, False)},
+    ),
+    (
+        "my brother-in-law Mark",
+        {
+            "my brother in law mark owes me forty": (0.7, True),
+            "mark also dented the van": (0.4, True),
+            "mark my words, it will sink": (0.3, False),
+            "the lesson on sunday is from mark, chapter 2": (0.3, False),
+        },
+    ),
+    (
+        "my hearing loss",
+        {
+            "I lost thirty decibels on the right ear.": (0.4, True),
+            "The court hearing about the fence is on 4 March.": (0.5, False),
+        },
+    ),
+    ("my weight", {"I weigh 83.": (0.6, True), "My kettlebell weighs 12.": (0.5, False)}),
 ]

@@ -114,3 +114,9 @@ def test_spec_3_13_who_is_introduced_in_a_turn_goes_with_it() -> None:
 def test_an_answer_to_a_question_about_it_goes() -> None:
     assert going_on("I had a vasectomy.", "A: Does it hurt?", "Yes, a lot.") == ["Does it hurt?", "Yes, a lot."]
     assert going_on("I had a vasectomy.", "A: Noted. Tea?", "Black tea, please.") == []
+
+
+def test_spec_3_13_a_sentence_that_opens_with_the_name_of_the_query_is_about_somebody() -> None:
+    lines = [Line("1", "c", 1, "Ada", "Dani pays 430 for the room."), Line("2", "c", 2, "Ada", "She hums at night.")]
+    assert follow_ups((), {"1"}, lines, 4, is_of_person=True, names={"dani"}) == ["2"]
+    assert follow_ups((), {"1"}, lines, 4, is_of_person=True) == []

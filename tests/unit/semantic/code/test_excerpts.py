@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.semantic.code.excerpts import excerpts_of
+from services.semantic.code.excerpts import excerpts_of, lines_of_place
 from services.semantic.code.model import Symbol, SymbolKind
 from services.semantic.code.packing import pack, text_of, unpack
 from services.semantic.code.parser import parse_file
@@ -24,6 +24,11 @@ def test_spec_1_9_definitions_come_before_the_best_part() -> None:
 def test_of_a_class_its_head_is_shown_and_neighbours_are_joined() -> None:
     found = excerpts_of(TEXT, [symbol(1, 90, SymbolKind.CLASS), symbol(13, 15)], (90, 100), lines_max=100)
     assert [(one.start_line, one.end_line) for one in found] == [(1, 15), (90, 100)]
+
+
+def test_spec_1_9_each_file_has_half_the_lines_of_the_one_before() -> None:
+    assert [lines_of_place(place, lines_max=80, lines_min=5) for place in range(7)] == [80, 40, 20, 10, 5, 5, 5]
+    assert [lines_of_place(place, lines_max=60, lines_min=0) for place in range(3)] == [60, 60, 60]
 
 
 spans = st.tuples(st.integers(1, 120), st.integers(0, 60)).map(lambda pair: (pair[0], sum(pair)))

@@ -250,6 +250,42 @@ class ListSymbolsResponse(_message.Message):
     next_page_token: str
     def __init__(self, symbols: _Optional[_Iterable[_Union[CodeSymbol, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
+class CodeImport(_message.Message):
+    __slots__ = ("module", "name", "alias", "line", "paths")
+    MODULE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ALIAS_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    PATHS_FIELD_NUMBER: _ClassVar[int]
+    module: str
+    name: str
+    alias: str
+    line: int
+    paths: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, module: _Optional[str] = ..., name: _Optional[str] = ..., alias: _Optional[str] = ..., line: _Optional[int] = ..., paths: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ListImportsRequest(_message.Message):
+    __slots__ = ("user_id", "repository_id", "path", "page_size", "page_token")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    REPOSITORY_ID_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    repository_id: str
+    path: str
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., repository_id: _Optional[str] = ..., path: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListImportsResponse(_message.Message):
+    __slots__ = ("imports", "next_page_token")
+    IMPORTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    imports: _containers.RepeatedCompositeFieldContainer[CodeImport]
+    next_page_token: str
+    def __init__(self, imports: _Optional[_Iterable[_Union[CodeImport, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
 class SearchSymbolsRequest(_message.Message):
     __slots__ = ("user_id", "repository_id", "query", "kind", "limit")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -325,7 +361,7 @@ class GetCodePathResponse(_message.Message):
     def __init__(self, relations: _Optional[_Iterable[_Union[CodeRelation, _Mapping]]] = ...) -> None: ...
 
 class SearchCodeRequest(_message.Message):
-    __slots__ = ("user_id", "repository_id", "query", "limit", "folder", "related_paths", "lines_max")
+    __slots__ = ("user_id", "repository_id", "query", "limit", "folder", "related_paths", "lines_max", "lines_min")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     REPOSITORY_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
@@ -333,6 +369,7 @@ class SearchCodeRequest(_message.Message):
     FOLDER_FIELD_NUMBER: _ClassVar[int]
     RELATED_PATHS_FIELD_NUMBER: _ClassVar[int]
     LINES_MAX_FIELD_NUMBER: _ClassVar[int]
+    LINES_MIN_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     repository_id: str
     query: str
@@ -340,7 +377,8 @@ class SearchCodeRequest(_message.Message):
     folder: str
     related_paths: _containers.RepeatedScalarFieldContainer[str]
     lines_max: int
-    def __init__(self, user_id: _Optional[str] = ..., repository_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., folder: _Optional[str] = ..., related_paths: _Optional[_Iterable[str]] = ..., lines_max: _Optional[int] = ...) -> None: ...
+    lines_min: int
+    def __init__(self, user_id: _Optional[str] = ..., repository_id: _Optional[str] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ..., folder: _Optional[str] = ..., related_paths: _Optional[_Iterable[str]] = ..., lines_max: _Optional[int] = ..., lines_min: _Optional[int] = ...) -> None: ...
 
 class CodeScore(_message.Message):
     __slots__ = ("body", "names", "definitions", "paths", "graph", "factor")

@@ -27,8 +27,8 @@ if _version_not_supported:
 
 class CodeServiceStub:
     """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define, refer to and are about, not their text. Every method but IndexFiles,
-    DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
+    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
     """
 
     def __init__(self, channel):
@@ -62,6 +62,11 @@ class CodeServiceStub:
                 request_serializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListSymbolsRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListSymbolsResponse.FromString,
                 _registered_method=True)
+        self.ListImports = channel.unary_unary(
+                '/mneme.semantic.v1.CodeService/ListImports',
+                request_serializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListImportsRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListImportsResponse.FromString,
+                _registered_method=True)
         self.SearchSymbols = channel.unary_unary(
                 '/mneme.semantic.v1.CodeService/SearchSymbols',
                 request_serializer=mneme_dot_semantic_dot_v1_dot_code__pb2.SearchSymbolsRequest.SerializeToString,
@@ -91,8 +96,8 @@ class CodeServiceStub:
 
 class CodeServiceServicer:
     """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define, refer to and are about, not their text. Every method but IndexFiles,
-    DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
+    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
     """
 
     def IndexFiles(self, request, context):
@@ -128,6 +133,14 @@ class CodeServiceServicer:
 
     def ListSymbols(self, request, context):
         """ListSymbols pages through what a file defines, in the order of its lines. Fails with NOT_FOUND for an unknown file.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListImports(self, request, context):
+        """ListImports pages through what a file imports, in the order of its lines, also from outside of the repository. Fails with
+        NOT_FOUND for an unknown file.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -200,6 +213,11 @@ def add_CodeServiceServicer_to_server(servicer, server):
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListSymbolsRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListSymbolsResponse.SerializeToString,
             ),
+            'ListImports': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListImports,
+                    request_deserializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListImportsRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_v1_dot_code__pb2.ListImportsResponse.SerializeToString,
+            ),
             'SearchSymbols': grpc.unary_unary_rpc_method_handler(
                     servicer.SearchSymbols,
                     request_deserializer=mneme_dot_semantic_dot_v1_dot_code__pb2.SearchSymbolsRequest.FromString,
@@ -235,8 +253,8 @@ def add_CodeServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class CodeService:
     """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define, refer to and are about, not their text. Every method but IndexFiles,
-    DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
+    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
     """
 
     @staticmethod
@@ -364,6 +382,33 @@ class CodeService:
             '/mneme.semantic.v1.CodeService/ListSymbols',
             mneme_dot_semantic_dot_v1_dot_code__pb2.ListSymbolsRequest.SerializeToString,
             mneme_dot_semantic_dot_v1_dot_code__pb2.ListSymbolsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListImports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.v1.CodeService/ListImports',
+            mneme_dot_semantic_dot_v1_dot_code__pb2.ListImportsRequest.SerializeToString,
+            mneme_dot_semantic_dot_v1_dot_code__pb2.ListImportsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -14,8 +14,8 @@ GRPC_VERSION: str
 
 class CodeServiceStub:
     """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define, refer to and are about, not their text. Every method but IndexFiles,
-    DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
+    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -34,6 +34,10 @@ class CodeServiceStub:
     """
     ListSymbols: _aio.UnaryUnaryMultiCallable[_code_pb2.ListSymbolsRequest, _code_pb2.ListSymbolsResponse]
     """ListSymbols pages through what a file defines, in the order of its lines. Fails with NOT_FOUND for an unknown file."""
+    ListImports: _aio.UnaryUnaryMultiCallable[_code_pb2.ListImportsRequest, _code_pb2.ListImportsResponse]
+    """ListImports pages through what a file imports, in the order of its lines, also from outside of the repository. Fails with
+    NOT_FOUND for an unknown file.
+    """
     SearchSymbols: _aio.UnaryUnaryMultiCallable[_code_pb2.SearchSymbolsRequest, _code_pb2.SearchSymbolsResponse]
     """SearchSymbols finds definitions by name: equal names first, then those that differ in case, begin with the query,
     contain it, or are spelled much like it. The path breaks ties.
@@ -55,8 +59,8 @@ class CodeServiceStub:
 
 class CodeServiceServicer(metaclass=_abc_1.ABCMeta):
     """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define, refer to and are about, not their text. Every method but IndexFiles,
-    DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
+    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
     """
 
     @_abc_1.abstractmethod
@@ -103,6 +107,16 @@ class CodeServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_code_pb2.ListSymbolsRequest, _abc.Awaitable[_code_pb2.ListSymbolsResponse]],
     ) -> _abc.Awaitable[_code_pb2.ListSymbolsResponse]:
         """ListSymbols pages through what a file defines, in the order of its lines. Fails with NOT_FOUND for an unknown file."""
+
+    @_abc_1.abstractmethod
+    def ListImports(
+        self,
+        request: _code_pb2.ListImportsRequest,
+        context: _aio.ServicerContext[_code_pb2.ListImportsRequest, _abc.Awaitable[_code_pb2.ListImportsResponse]],
+    ) -> _abc.Awaitable[_code_pb2.ListImportsResponse]:
+        """ListImports pages through what a file imports, in the order of its lines, also from outside of the repository. Fails with
+        NOT_FOUND for an unknown file.
+        """
 
     @_abc_1.abstractmethod
     def SearchSymbols(
