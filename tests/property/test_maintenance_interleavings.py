@@ -100,6 +100,7 @@ async def lived(world: World) -> int:
     changed = len(world.gone) + len(world.corrected)
     await world.erase_all()
     await world.check()
+    await world.leave()
     return changed
 
 
@@ -137,6 +138,7 @@ async def test_spec_6_9_at_each_moment_of_a_job_another_process_can_erase_forget
                 raise AssertionError(f"{case.name} at moment {moment}, case {number}: {error}") from error
             await world.erase_all()
             await world.check()
+            await world.leave()
             moment += STEP
         tried += moment
     sys.stdout.write(f"{number} moments of {tried}; {stage.other.blocked} disturbances waited for a lock of a job\n")
