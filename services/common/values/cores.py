@@ -83,6 +83,7 @@ _NO_LIST: Final = re.compile(
     re.IGNORECASE,
 )
 """Remarks with "and" or "or" that are no end of a list."""
+_WITH: Final = re.compile(r"^(?:with|without|because\sof|thanks\sto|since|after)\b", re.IGNORECASE)
 _SAID_FIRST: Final = re.compile(
     r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol)[,.!]\s){1,2}(?=\w)", re.IGNORECASE
 )
@@ -305,6 +306,8 @@ def _is_list(parts: Sequence[str]) -> bool:
     for part in parts[1:]:
         if _has_verb(part) or _NO_LIST.match(part):
             break
+        if not following and _WITH.match(part):
+            return False  # "in Taskly now, with colours and everything"
         following.append(part)
     return bool(following) and _LIST_END.search(f" {following[-1]} ") is not None
 

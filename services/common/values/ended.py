@@ -25,7 +25,7 @@ _FROM: Final = re.compile(r"\s{1,3}from\s{1,3}(?:the|her|his|their|my|our)\s{1,3
 _NO_LONGER: Final = re.compile(r"\bno\s+longer\s+(?P<verb>\w+)", re.IGNORECASE)
 _UNDERGONE: Final = re.compile(r"\b(?:is|are|was|were|been|be|got|gets)\s+$", re.IGNORECASE)
 _INTRANSITIVE: Final = re.compile(
-    r"died|crossed|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
+    r"died|packed|crossed|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
     re.IGNORECASE,
 )
 

@@ -157,7 +157,7 @@ ANNOUNCED: Final = re.compile(
 """Words of a turn that announce that something in it replaces what was said before."""
 
 ENDED: Final = CachedPattern(
-    r"\b(?:dropped|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
+    r"\b(?:dropped|withdrawn|withdrew|packed\s+it\s+in|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"is\s+gone|are\s+gone|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"

@@ -14,6 +14,7 @@ from typing import Final
 
 from services.common.values.asked import answers_anew
 from services.common.values.belongings import ROLES
+from services.common.values.closings import is_closed
 from services.common.values.compare import relation
 from services.common.values.complements import are_contrasted
 from services.common.values.conditions import passes_over
@@ -173,7 +174,8 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     """A state of life, a thing or a date that is another one by one of the many phrases of the data files."""
     if not UNSURE.search(earlier.text) and lives_on(earlier.text, later.text, is_new=later.is_announced):
         return True
-    if is_given_up(earlier.text, later.text) or is_so_after_all(earlier.text, later.text):
+    one, other = earlier.text, later.text
+    if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
         return True
     return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
 

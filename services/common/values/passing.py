@@ -122,9 +122,17 @@ _PART: Final = re.compile(
 )
 _DENIED: Final = re.compile(r"\b(?:not|never|soon|when|if|until|hope|want|will)\b|n't\b|'ll\b|\?", re.IGNORECASE)
 
+_CLOSED_A_DAY: Final = re.compile(
+    r"\b(?:closed|closes|shut|shuts)\s(?:early|late|today|yesterday|at\s\w+|on\s\w+day|for\s(?:the\sday|lunch|an?\s\w+|stock\w*|inventory|repairs?|renovation\w*|the\s(?:week|weekend|holidays?|summer|winter)))\b",
+    re.IGNORECASE,
+)
+"""A place that opens again."""
+
 
 def is_for_a_while(text: str) -> bool:
     """Returns whether a statement says of itself that it holds for a while only: "for two weeks", "for now"."""
+    if _CLOSED_A_DAY.search(text) is not None:
+        return True
     return _FOR_A_WHILE.search(text) is not None and _PERFECT.search(text) is None
 
 

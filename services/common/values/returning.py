@@ -28,6 +28,7 @@ _UNSURE: Final = re.compile(
     re.IGNORECASE,
 )
 """Under these nothing has returned, or beside the other."""
+_WORDS_MIN: Final = 2
 _NO_TOPICS: Final = frozenset({"again", "back", "before", "more", "day", "time", "please", "now"})
 
 
@@ -45,20 +46,31 @@ def returns_to(former: str, standing: str, later: str) -> bool:
         return False
     said = [part for part in split_parts(later) if _BACK_TO.search(part) or _AGAIN.search(part)]
     return any(
-        _names(part, other, nouns_of(text) - _NO_TOPICS, is_named=_BACK_TO.search(text) is not None)
+        _names(part, other, nouns_of(text) - _NO_TOPICS, named=_named(text))
         for text in said
         for part in _parts(former)
         for other in _parts(standing)
     )
 
 
-def _names(part: frozenset[str], standing: frozenset[str], said: frozenset[str], *, is_named: bool) -> bool:
-    """Whether what only the former statement says is named, nothing of what only the other one says, and the topic."""
+def _named(text: str) -> frozenset[str]:
+    """What one is "back on" or "back to"; empty where nothing is named so."""
+    match = _BACK_TO.search(text)
+    return frozenset() if match is None else nouns_of(match["what"]) - _NO_TOPICS
+
+
+def _names(part: frozenset[str], standing: frozenset[str], said: frozenset[str], *, named: frozenset[str]) -> bool:
+    """Whether what only the former statement says is named, nothing of what only the other one says, and the topic.
+
+    One of its words is enough where one is "back on" that, two where nothing of the topic is in between.
+    """
     value, topic = part - standing - _NO_TOPICS, (part & standing) - _NO_TOPICS
     value = value - VERBS or value
-    if not value or not value <= said or said & (standing - part):
+    if not value or said & (standing - part):
         return False
-    return is_named or not topic or bool(topic & said)
+    if value <= said:
+        return bool(named) or not topic or bool(topic & said)
+    return (bool(named & value) and named <= part) or (not topic and len(value & said) >= _WORDS_MIN)
 
 
 def _parts(text: str) -> list[frozenset[str]]:

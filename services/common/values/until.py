@@ -30,10 +30,16 @@ _DONE: Final = re.compile(
     r"^(?:(?:and|but|so|finally|well|ok|yay|hooray),?\s)?(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w-]{2,20})?)"
     r"(?:\s(?:is|are|was|were|has|have|'s)|(?<=\w)'s)?(?:\sbeen)?(?:\s(?:now|finally|all|already|completely|fully))?\s"
     r"(?:done|over|finished|complete|completed|ended|behind\s(?:me|us)|fine|healed|better|well|fixed|repaired|mended|working|ok|okay|sorted|"
-    r"back\sto\snormal|ready|gone|off)\b(?!\s(?:not|to\sthe|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
+    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
     re.IGNORECASE,
 )
 """As in "the ankle's fine again", "maintenance done"."""
+_MENDED: Final = re.compile(
+    r"^(?:(?:and|but|so|finally|well)\s)?(?:they|we|somebody|someone|the\s(?:council|plumber|landlord|builders?|workmen|electrician))(?:'ve|\shave|\shas)?\s"
+    r"(?:finally\s|just\s)?(?:re-?opened|opened|fixed|repaired|mended|cleared|sorted|replaced)\s(?:the|my|our)\s(?P<what>[\w-]{2,20}(?:\s[\w-]{2,20})?)",
+    re.IGNORECASE,
+)
+"""As in "they've opened the bridge"."""
 _BECAUSE_OF: Final = re.compile(
     r"\b(?:for|because\sof|due\sto|during)\s(?:the\s|my\s|our\s)?(?P<what>[a-z-]{4,20})(?=\s(?:until|till|'til|this)\b)",
     re.IGNORECASE,
@@ -80,6 +86,10 @@ def is_fulfilled(earlier: str, later: str) -> bool:
     conditions, causes = _read(earlier)
     if not conditions and not causes:
         return False
+    if causes and len(later) <= _CHARS_MAX and not _DENIED.search(later):
+        mended = (match for part in split_parts(later) if (match := _MENDED.match(part)) is not None)
+        if any((what := nouns_of(match["what"])) and what <= causes for match in mended):
+            return True
     for part, things in _told(later):
         words = {lemma(token.lower) for token in tokenize(part)} | {token.lower for token in tokenize(part)}
         if any(one.things <= things and one.ends & words for one in conditions):
@@ -105,7 +115,7 @@ def _causes(text: str) -> Iterator[frozenset[str]]:
     parts = split_parts(text)
     passing = [part for part in parts if is_for_a_while(part) or _TILL.search(part)]
     for part in parts if passing else ():
-        if part not in passing:
+        if part not in passing[-1:]:
             yield nouns_of(part)
     for part in passing:
         yield from (nouns_of(match["what"]) for match in _BECAUSE_OF.finditer(part))

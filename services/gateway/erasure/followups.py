@@ -46,6 +46,11 @@ _INTRODUCED: Final = re.compile(
     r"\b(?:name\sis|name's|called|named)\s(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?(?P<name>[A-Z][\w-]{1,30})\b"
 )
 _OPENING_NAME: Final = re.compile(r"^(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?(?P<name>[A-Z][\w-]{1,30})(?:'s)?\s")
+_ACKNOWLEDGED: Final = re.compile(
+    r"^(?:(?:note\s(?:it|that)|do\s(?:so|that)|yes(?:,?\splease)?|exactly|right|true|quite|please(?:\sdo)?|ok(?:ay)?|sure)[.!]\s){1,2}",
+    re.IGNORECASE,
+)
+"""What is only said to who asked: "Note it." """
 _CHARS_MAX: Final = 200
 _ANSWER_WORDS_MAX: Final = 6
 _NOUN_BEFORE: Final = re.compile(
@@ -147,9 +152,12 @@ def _goes_on(about: str, text: str, *, is_of_person: bool, names: Collection[str
     """Whether a text says something of what another one is about, and nothing of a subject of its own."""
     if len(text) > _CHARS_MAX:
         return False
+    text = _ACKNOWLEDGED.sub("", text)
     words = list(words_of(text))
     while words and words[0].lower in _OPENERS:
         words = words[1:]
+    if words and words[0].lower == "if":
+        return False  # "If it goes off, call Sentry"
     if not words or _EXPLETIVE.search(text) is not None:
         return False
     opening = words[0].lower

@@ -49,6 +49,15 @@ _ALSO_WORDS: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Names that are words of the language too."""
+_PLANTS: Final = frozenset(
+    "rosemary basil sage ginger olive ivy rose lily violet daisy iris poppy hazel holly heather jasmine".split()  # noqa: SIM905
+)
+_BESIDE_PLANTS: Final = frozenset(
+    """
+    thyme garlic lemon parsley mint marinade oven pan bed pot soil seed seeds petals bush hedge compost prune pruned
+    water watered herb herbs leaves flower flowers bloom garden oil salad sauce tea
+    """.split()  # noqa: SIM905 - words
+)
 _BEFORE_NAMES: Final = frozenset(
     {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
 )
@@ -247,6 +256,8 @@ def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if word.bare not in name:
         return False
     knows_capitals = any(other.is_capital and other.lower != "i" and len(other.text) > 1 for other in words)
+    if word.bare in _PLANTS and any(other.bare in _BESIDE_PLANTS for other in words):
+        return False  # "Rosemary goes behind the thyme"
     if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
         return _stands_as_a_name(words, place)
     if knows_capitals and not word.text[:1].isupper():

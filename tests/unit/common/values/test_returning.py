@@ -28,8 +28,19 @@ RETURNS = [
         "I listen to podcasts while working now.",
         "I listen to jazz while working again.",
     ),
+    ("Latte with cow's milk for me.", "Off dairy, I take oat milk in my coffee.", "I'm back on the cow, sorry planet."),
+    (
+        "I take the 8:05 train to the office, third carriage.",
+        "The bridge is closed, so it is the replacement bus from the church.",
+        "In my third carriage again, my seat, my coffee.",
+    ),
 ]
 STAYS = [
+    (
+        "I take the 8:05 train to the office, third carriage.",
+        "The bridge is closed, so it is the replacement bus from the church.",
+        "The office printer is broken again.",
+    ),
     ("Send the report weekly.", "Send the report daily from now on.", "The invoices weekly again please."),
     ("I drink green tea at work.", "I drink coffee at work now.", "I might go back to green tea."),
     ("I drink green tea at work.", "I drink coffee at work now.", "My boss is back on green tea."),

@@ -213,4 +213,8 @@ CASES: list[tuple[str, Texts]] = [
         },
     ),
     ("my weight", {"I weigh 83.": (0.6, True), "My kettlebell weighs 12.": (0.5, False)}),
+    (
+        "Basil from number 4",
+        {"Basil from number 4 moans.": (0.5, True), "Basil goes behind the parsley.": (0.3, False)},
+    ),
 ]

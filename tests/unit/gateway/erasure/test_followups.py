@@ -120,3 +120,12 @@ def test_spec_3_13_a_sentence_that_opens_with_the_name_of_the_query_is_about_som
     lines = [Line("1", "c", 1, "Ada", "Dani pays 430 for the room."), Line("2", "c", 2, "Ada", "She hums at night.")]
     assert follow_ups((), {"1"}, lines, 4, is_of_person=True, names={"dani"}) == ["2"]
     assert follow_ups((), {"1"}, lines, 4, is_of_person=True) == []
+
+
+def test_spec_3_13_what_is_said_to_who_asked_is_passed_over() -> None:
+    lines = [
+        Line("1", "c", 1, "Ada", "Dawn, our lodger, left with the pan."),
+        Line("2", "c", 2, "Ada", "Note it. She owes us three weeks."),
+        Line("3", "c", 3, "Ada", "If it rains, ask her sister."),
+    ]
+    assert follow_ups((), {"1"}, lines, 4, is_of_person=True, names={"dawn"}) == ["2"]
