@@ -24,6 +24,9 @@ from bench.resources import postgres_processes
 _PORTS: Final = 5
 """The gateway's and those of the four tiers after it."""
 
+_ENVIRONMENT: Final = {"MNEME_SESSION__DEFAULTS__TTL": "2592000"}
+"""Sessions outlive a run of many hours: those of its first rounds are checked at the end too."""
+
 
 class Kill(StrEnum):
     """What is killed, always with SIGKILL."""
@@ -65,7 +68,13 @@ class Child:
         command += ["--data-dir", str(self._data_dir), "--port", str(self._port), "--http-port", "0"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                command,
+                cwd=REPOSITORY,
+                env={**os.environ, **_ENVIRONMENT},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def check_alive(self) -> None:
