@@ -81,7 +81,7 @@ async def stage(
 
 
 async def lived(world: World) -> int:
-    """Runs jobs through disturbances, checks what is there after each, and at last erases the user.
+    """Runs jobs while another process changes memories, checks the stores after each job, and erases the user at the end.
 
     Returns how many memories were erased, forgotten or corrected before that.
     """
