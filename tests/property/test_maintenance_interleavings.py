@@ -81,7 +81,7 @@ async def stage(
 
 
 async def lived(world: World) -> int:
-    """Runs jobs while another process changes memories, checks the stores after each job, and erases the user at the end.
+    """Runs jobs while another process changes memories, checks after each, and erases the user at the end.
 
     Returns how many memories were erased, forgotten or corrected before that.
     """
