@@ -79,17 +79,18 @@ class Remembering:
             StoreUnavailable: Nothing is known to be written; repeat with the same request id.
         """
         await self._backlog.check(caller.tenant_id)
-        (outcome,) = await self._append(caller, [command], tries_session=True)
-        if isinstance(outcome, MnemeError):
-            raise outcome
-        if not outcome.replayed:
-            ids = outcome.interaction_ids
+        async with self._turns.turn(caller.tenant_id):
+            (outcome,) = await self._append(caller, [command], tries_session=True)
+            if isinstance(outcome, MnemeError):
+                raise outcome
+            if not outcome.replayed:
+                ids = outcome.interaction_ids
 
-            def taken() -> None:
-                self._dispatcher.delivered_directly(caller.tenant_id, Tier.SESSION, ids)
+                def taken() -> None:
+                    self._dispatcher.delivered_directly(caller.tenant_id, Tier.SESSION, ids)
 
-            await self._sessions.append(principal, command, outcome, on_taken=taken)
-            self.announce()
+                await self._sessions.append(principal, command, outcome, on_taken=taken)
+                self.announce()
         return outcome
 
     async def remember_turns(
@@ -107,7 +108,8 @@ class Remembering:
         """
         await self._backlog.check(caller.tenant_id)
         turns: list[session_pb2.SessionTurn] = []
-        outcomes = await self._append(caller, commands, tries_session=True)
+        async with self._turns.turn(caller.tenant_id):
+            outcomes = await self._append(caller, commands, tries_session=True)
         for command, outcome in zip(commands, outcomes, strict=True):
             if isinstance(outcome, MnemeError):
                 raise outcome
@@ -140,7 +142,11 @@ class Remembering:
         self, caller: Caller, items: Sequence[RememberCommand | MnemeError]
     ) -> list[Appended | MnemeError]:
         commands = [item for item in items if isinstance(item, RememberCommand)]
-        outcomes = iter(await self._append(caller, commands) if commands else ())
+        if commands:
+            async with self._turns.turn(caller.tenant_id):
+                outcomes = iter(await self._append(caller, commands))
+        else:
+            outcomes = iter(())
         self.announce()
         return [next(outcomes) if isinstance(item, RememberCommand) else item for item in items]
 
@@ -190,8 +196,7 @@ class Remembering:
     async def _append(
         self, caller: Caller, commands: Sequence[RememberCommand], *, tries_session: bool = False
     ) -> Sequence[Appended | MnemeError]:
-        async with self._turns.turn(caller.tenant_id):
-            outcomes = await self._journal.append(caller, commands, tries_session=tries_session)
+        outcomes = await self._journal.append(caller, commands, tries_session=tries_session)
         turn_count = sum(len(o.interaction_ids) for o in outcomes if isinstance(o, Appended) and not o.replayed)
         self._backlog.written(caller.tenant_id, turn_count)
         return outcomes

@@ -40,7 +40,7 @@ class SessionSettings:
 
     ttl: Duration = timedelta(seconds=3600)  # lifetime after the last write in which a lost session is rebuilt
     window_turns: Count = 10  # turns that a rebuilt session begins with
-    append_budget_seconds: Seconds = 0.02  # what the attempt to append may add to an acknowledgement
+    append_budget_seconds: Seconds = 0.005  # what the attempt to append may add to an acknowledgement
     append_timeout_seconds: Seconds = 1.0  # for the attempt itself, which goes on behind the acknowledgement
     archive_seconds: Seconds = 1.0  # between looks for turns that were put into sessions past the gateway
     appends_max: Count = 64  # attempts that may be under way; beyond it turns are left to their delivery

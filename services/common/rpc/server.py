@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import grpc
 import structlog
 from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from services.common.auth import METADATA_BYTES_MAX, Role
+from services.common.rpc import accepting
 from services.common.rpc.certificates import Certificates, TlsFiles
 from services.common.rpc.in_process import InProcessChannel, InProcessServer
 from services.common.rpc.interceptors.around import InterceptorChain
@@ -109,7 +109,7 @@ class GrpcServer:
             stream_idle_seconds=settings.stream_idle_seconds,
         )
         self._in_process = InProcessServer(chain, message_bytes_max=settings.message_bytes_max)
-        self._server = grpc.aio.server(
+        self._server = accepting.server(
             interceptors=[chain],
             options=[
                 ("grpc.max_receive_message_length", settings.message_bytes_max),

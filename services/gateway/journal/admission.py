@@ -25,6 +25,8 @@ class AdmissionSettings:
 
     writes_max: Count = 4  # writes of all tenants at once, each on one connection to PostgreSQL
     writes_per_tenant_max: Count = 2  # of one tenant; the rest is left to others
+    writes_beside_others_max: Count = 1  # of one tenant while another one writes too
+    others_seconds: Seconds = 10.0  # for so long after its last write a tenant counts as one that writes
     waiting_per_tenant_max: Count = 1_000  # writes of one tenant that wait for their turn; more are refused
     pending_max: Count = 100_000  # deliveries of one tenant that wait, five for a turn; at it Remember is refused
     pending_check_seconds: Seconds = 1.0  # how often the waiting deliveries of a tenant that writes are counted
@@ -38,9 +40,11 @@ class TenantTurns:
     Of each tenant the writes are admitted in the order in which they came.
     """
 
-    def __init__(self, settings: AdmissionSettings) -> None:
+    def __init__(self, settings: AdmissionSettings, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         """All permits are free."""
         self._settings = settings
+        self._monotonic = monotonic
+        self._last_writes: OrderedDict[str, float] = OrderedDict()  # of the two tenants that wrote last
         self._free: int = settings.writes_max
         self._active: dict[str, int] = {}
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()  # the next tenant first
@@ -52,6 +56,7 @@ class TenantTurns:
         Raises:
             LimitExceeded: Too many writes of the tenant wait already.
         """
+        self._note_write(tenant_id)
         await self._acquire(tenant_id)
         try:
             yield
@@ -81,7 +86,19 @@ class TenantTurns:
             raise
 
     def _may_enter(self, tenant_id: str) -> bool:
-        return self._free > 0 and self._active.get(tenant_id, 0) < self._settings.writes_per_tenant_max
+        return self._free > 0 and self._active.get(tenant_id, 0) < self._writes_max(tenant_id)
+
+    def _writes_max(self, tenant_id: str) -> int:
+        since = self._monotonic() - self._settings.others_seconds
+        if any(tenant != tenant_id and last > since for tenant, last in self._last_writes.items()):
+            return min(self._settings.writes_beside_others_max, self._settings.writes_per_tenant_max)
+        return self._settings.writes_per_tenant_max
+
+    def _note_write(self, tenant_id: str) -> None:
+        self._last_writes[tenant_id] = self._monotonic()
+        self._last_writes.move_to_end(tenant_id)
+        if len(self._last_writes) > 2:
+            self._last_writes.popitem(last=False)
 
     def _enter(self, tenant_id: str) -> None:
         self._free -= 1

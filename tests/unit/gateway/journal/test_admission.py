@@ -42,7 +42,7 @@ class Writes:
 
 
 async def test_spec_6_5_a_tenant_waits_for_one_write_however_many_another_has_waiting() -> None:
-    writes = Writes(TenantTurns(AdmissionSettings(writes_max=2, writes_per_tenant_max=2)))
+    writes = Writes(TenantTurns(AdmissionSettings(writes_max=2, writes_per_tenant_max=2, writes_beside_others_max=2)))
     for number in range(40):
         await writes.start("a", f"a{number}")
     assert writes.begun == ["a0", "a1"]
@@ -52,6 +52,30 @@ async def test_spec_6_5_a_tenant_waits_for_one_write_however_many_another_has_wa
     assert writes.begun == ["a0", "a1", "a2", "b0"]
     await writes.end_all()
     assert len(writes.begun) == 41
+
+
+async def test_spec_6_5_a_tenant_writes_one_at_a_time_while_another_one_writes_and_for_a_while_after() -> None:
+    now = 0.0
+    settings = AdmissionSettings(writes_max=4, writes_per_tenant_max=3, writes_beside_others_max=1, others_seconds=10.0)
+    writes = Writes(TenantTurns(settings, monotonic=lambda: now))
+    await writes.start("b", "b0")
+    await writes.end("b0")
+    for number in range(3):
+        await writes.start("a", f"a{number}")
+    assert writes.begun == ["b0", "a0"]
+    now = 11.0
+    await writes.end("a0")
+    assert writes.begun == ["b0", "a0", "a1", "a2"]
+    for number in range(3, 9):
+        await writes.start("a", f"a{number}")
+    assert writes.begun[-1] == "a3"  # three at once again
+    await writes.start("b", "b1")
+    await writes.end("a1")
+    await writes.end("a2")
+    assert writes.begun[-1] == "b1"
+    await writes.end("a3")
+    assert writes.begun[-1] == "a4"
+    await writes.end_all()
 
 
 async def test_spec_6_5_one_tenant_leaves_a_permit_to_others() -> None:
