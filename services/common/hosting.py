@@ -150,7 +150,7 @@ class HostSettings(BaseSettings):
     vault_token_file: Path | None = Field(
         default=None, description="File that holds its token; read for each request, so that it may be replaced."
     )
-    vault_key: str = Field(default="mneme", description="Name of the key in the Transit engine, of an AEAD type.")
+    vault_key_name: str = Field(default="mneme", description="Name of the key in the Transit engine, of an AEAD type.")
     vault_mount: str = Field(default="transit", description="Path at which the Transit engine is mounted.")
     vault_namespace: str = Field(default="", description="Namespace of Vault. Empty: the root.")
     vault_tls_authority: Path | None = Field(

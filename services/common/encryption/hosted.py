@@ -149,7 +149,7 @@ def _vault(host: HostSettings, settings: VaultSettings) -> KeyManagement:
     if host.vault_token_file is None:
         problems.append("MNEME_VAULT_TOKEN_FILE is not set: name the file that holds the token")
     for name, value, form in (
-        ("KEY", host.vault_key, _KEY),
+        ("KEY_NAME", host.vault_key_name, _KEY),
         ("MOUNT", host.vault_mount, _MOUNT),
         ("NAMESPACE", host.vault_namespace, _NAMESPACE),
     ):
@@ -160,7 +160,7 @@ def _vault(host: HostSettings, settings: VaultSettings) -> KeyManagement:
     server = VaultServer(
         address=host.vault_address,
         token_file=host.vault_token_file,
-        key=host.vault_key,
+        key=host.vault_key_name,
         mount=host.vault_mount,
         namespace=host.vault_namespace,
         authority=host.vault_tls_authority,

@@ -202,7 +202,7 @@ class VaultKeyManagement:
 
     def _failed_with(self, status: int, detail: str) -> _FailedError:
         cause, hint = {
-            400: ("Vault does not have the key", f"Create {self._place}, or correct MNEME_VAULT_KEY."),
+            400: ("Vault does not have the key", f"Create {self._place}, or correct MNEME_VAULT_KEY_NAME."),
             403: ("Vault refuses the token", self._rights),
             404: (
                 "Vault has no Transit engine there",

@@ -32,7 +32,7 @@ def vault_settings(key: TransitKey, **changed: Any) -> HostSettings:
         "encryption_driver": "vault",
         "vault_address": key.server.address,
         "vault_token_file": key.server.token_file,
-        "vault_key": key.server.key,
+        "vault_key_name": key.server.key,
     }
     return HostSettings(**{**given, **changed})
 
@@ -68,7 +68,7 @@ async def test_spec_7_3_the_settings_choose_the_driver(key_file: Path, transit_k
         ({"vault_address": "https://vault:port"}, "MNEME_VAULT_ADDRESS must be https://host:port"),
         ({"vault_address": "https://vault:8200/v1"}, "MNEME_VAULT_ADDRESS must be https://host:port"),
         ({"vault_token_file": None}, "MNEME_VAULT_TOKEN_FILE is not set"),
-        ({"vault_key": "a/b"}, "MNEME_VAULT_KEY cannot be 'a/b'"),
+        ({"vault_key_name": "a/b"}, "MNEME_VAULT_KEY_NAME cannot be 'a/b'"),
         ({"vault_mount": "/transit"}, "MNEME_VAULT_MOUNT cannot be '/transit'"),
         ({"vault_namespace": "a\nb"}, "MNEME_VAULT_NAMESPACE cannot be"),
         ({"vault_tls_authority": Path("none.pem")}, "MNEME_VAULT_TLS_AUTHORITY: none.pem cannot be used"),
@@ -84,7 +84,7 @@ async def test_spec_7_3_settings_that_cannot_work_are_refused_with_their_names(
 
 async def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(SettingsError) as caught:
-        async with hosted_key_management(HostSettings(encryption_driver="vault", vault_key=""), NOTHING):
+        async with hosted_key_management(HostSettings(encryption_driver="vault", vault_key_name=""), NOTHING):
             pass
     assert len(caught.value.problems) == 3
 

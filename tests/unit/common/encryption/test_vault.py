@@ -77,7 +77,7 @@ def always(status: int, *errors: str) -> Fault:
         (always(429, "rate limit quota exceeded"), "Vault limits the rate", "quota", 3),
         (always(503, "Vault is sealed"), "Vault is sealed or not active", "Unseal it", 3),
         (always(500, "internal error"), "Vault cannot serve", "status 500. Vault says: internal error", 3),
-        (always(400), "Vault does not have the key", "MNEME_VAULT_KEY", 1),
+        (always(400), "Vault does not have the key", "MNEME_VAULT_KEY_NAME", 1),
         (lambda: (502, b"<html>bad gateway</html>"), "Vault cannot serve", "status 502", 3),
         (lambda: (200, b"<html>hello</html>"), "Vault's response is not understood", "Transit at transit", 3),
         (lambda: (200, b"[]"), "Vault's response is not understood", "not one of Transit", 3),
