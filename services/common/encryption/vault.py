@@ -135,6 +135,9 @@ class VaultKeyManagement:
             data = await self._attempts(operation, body)
         except _FailedError as error:
             raise self._failed(error) from error
+        except asyncio.CancelledError:
+            self._paused_until = -math.inf  # nobody knows yet: the next one asks
+            raise
         except _RefusedError:
             self._failure = None
             raise

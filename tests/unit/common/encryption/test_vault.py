@@ -158,6 +158,21 @@ async def test_spec_7_3_while_vault_is_away_calls_fail_at_once_and_one_of_them_a
     assert await vault.unwrap(await vault.wrap(KEY, b"a"), b"a") == KEY
 
 
+async def test_a_cancelled_question_whether_vault_is_back_is_asked_again(
+    vault: VaultKeyManagement, transit: TransitServer, now: Now
+) -> None:
+    transit.constant_fault = always(503, "Vault is sealed")
+    await failure(vault)
+    transit.constant_fault = None
+    now.seconds += QUICK.pause_seconds
+    asking = asyncio.create_task(vault.wrap(KEY, b"a"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await vault.wrap(KEY, b"a")
+
+
 async def test_a_key_that_vault_refuses_holds_up_no_other_one(vault: VaultKeyManagement) -> None:
     wrapped = await vault.wrap(KEY, b"a")
     with pytest.raises(DecryptionError):
