@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import grpc
@@ -104,7 +105,7 @@ async def test_spec_7_3_an_installation_moves_from_its_key_file_to_vault_and_out
         token = (await client.remember("ada", "c1", said)).consistency_token
         await client.recall("ada", "password hint", limit=1, consistency_token=token)
 
-    vault = {
+    vault: dict[str, Any] = {
         "encryption_driver": "vault",
         "vault_address": transit.address,
         "vault_token_file": transit_key.server.token_file,
@@ -136,7 +137,7 @@ async def test_spec_7_3_an_installation_moves_from_its_key_file_to_vault_and_out
         with pytest.raises(MnemeClientError, match="key management"):
             await client.remember("grace", "c1", [Turn("Hello.", speaker="Grace")])
         async with grpc.aio.insecure_channel(services.gateway_target) as channel:
-            health = health_pb2_grpc.HealthStub(channel)
+            health: Any = health_pb2_grpc.HealthStub(channel)
             for name in ("", HEALTH_NAME):
                 response = await health.Check(health_pb2.HealthCheckRequest(service=name))
                 assert response.status == health_pb2.HealthCheckResponse.SERVING  # it is looked at every half minute
