@@ -59,6 +59,10 @@ class PendingEpisode:
     attempts: int  # failures so far
 
 
+ROWS_ON_LOOP_MAX: Final = 2_000
+"""More rows of columns are read in a thread: 100,000 take 0.2 to 0.3 s."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeColumns:
     """The light columns of some episodes, without text; entry i of each list belongs to episode i."""

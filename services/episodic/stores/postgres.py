@@ -29,6 +29,7 @@ from services.episodic.model import (
 )
 from services.episodic.retention_store import FadingRule
 from services.episodic.store import (
+    ROWS_ON_LOOP_MAX,
     UNASSESSED,
     AccessCount,
     Assessment,
@@ -53,8 +54,6 @@ from services.episodic.token_store import EpisodeName
 
 SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
-_ROWS_ON_LOOP_MAX: Final = 2_000
-"""More rows are read in a thread: 100,000 take 0.2 s."""
 
 
 class PostgresEpisodeStore(PostgresRetentionStore):
@@ -158,7 +157,7 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         with translate_errors():
             found = await self._pool.fetch(sql.CHANGES, owner.tenant_id, owner.user_id, since, limit + 1)
             cipher = await self._cipher(owner)
-        if len(found) > _ROWS_ON_LOOP_MAX:
+        if len(found) > ROWS_ON_LOOP_MAX:
             return await asyncio.to_thread(rows.changes, found, cipher, since=since, limit=limit)
         return rows.changes(found, cipher, since=since, limit=limit)
 
