@@ -66,10 +66,16 @@ class PairedEpisodeIndex:
             EmbeddingError: The model cannot be run.
         """
         if pieces:
-            vectors = await self._embedder.embed_documents([piece.text for piece in pieces])
-            await self.second.put(
-                [replace(piece, vector=vector) for piece, vector in zip(pieces, vectors, strict=True)]
-            )
+            await self.second.put(await self.embedded(pieces))
+
+    async def embedded(self, pieces: Sequence[IndexedPiece]) -> Sequence[IndexedPiece]:
+        """The same pieces with vectors of the second index's model.
+
+        Raises:
+            EmbeddingError: The model cannot be run.
+        """
+        vectors = await self._embedder.embed_documents([piece.text for piece in pieces])
+        return [replace(piece, vector=vector) for piece, vector in zip(pieces, vectors, strict=True)]
 
     async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
         """See `EpisodeIndex.search`: the first index alone."""
