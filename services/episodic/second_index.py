@@ -212,12 +212,17 @@ class Adoption:
 
 
 async def owners_lacking(
-    store: EpisodeStore, index: PairedEpisodeIndex, *, owners_at_once: int, after: Owner | None = None
+    store: EpisodeStore,
+    index: PairedEpisodeIndex,
+    *,
+    owners_at_once: int,
+    after: Owner | None = None,
+    only: Owner | None = None,
 ) -> AsyncIterator[Owner]:
-    """Users behind one of whom the second index holds fewer pieces than the first one should."""
+    """Users behind one of whom the second index holds fewer pieces than the first one should; with `only` that one."""
     last = after
     while True:
-        states = await store.index_states(index.model, after=last, limit=owners_at_once)
+        states = await store.index_states(index.model, after=last, limit=owners_at_once, only=only)
         for state in states:
             last = state.owner
             if state.piece_count and await index.second.count(last) < state.piece_count:

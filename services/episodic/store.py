@@ -264,8 +264,10 @@ class EpisodeStore(TokenStore, RemovalStore, RetentionStore, Protocol):
         """Whether episodes of the owner that were searchable are on their way into the index again."""
         ...
 
-    async def index_states(self, model: str, *, after: Owner | None, limit: int) -> list[IndexState]:
-        """What an index of this model should hold of the owners behind one, by tenant and user; background work."""
+    async def index_states(
+        self, model: str, *, after: Owner | None, limit: int, only: Owner | None = None
+    ) -> list[IndexState]:
+        """What an index of this model should hold of the owners behind one, or of `only` one of them, by their keys."""
         ...
 
     async def expected_episodes(

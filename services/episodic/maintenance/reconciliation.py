@@ -48,15 +48,13 @@ class ReconcileIndex:
         self._notify = notify
 
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[IndexComparison]]:
-        """See `Job.steps`: one owner a step. A single owner is found by its place."""
+        """See `Job.steps`: one owner a step."""
         limit = self._settings.reconciled_owners
         last = _owner(after) if after else None
         while True:
-            states = await self._store.index_states(self._index.model, after=last, limit=limit)
+            states = await self._store.index_states(self._index.model, after=last, limit=limit, only=owner)
             for state in states:
                 last = state.owner
-                if owner is not None and owner != last:
-                    continue
                 indexed = await self._index.count(last) if state.piece_count else 0
                 yield Step(IndexComparison(state, indexed), json.dumps([last.tenant_id, last.user_id]), last)
             if len(states) < limit:

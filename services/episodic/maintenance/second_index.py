@@ -50,10 +50,9 @@ class FillSecondIndex:
                 yield step
         last = begun[0] if begun is not None else None
         limit = self._settings.reconciled_owners
-        async for lacking in owners_lacking(self._store, self._index, owners_at_once=limit, after=last):
-            if owner in {None, lacking}:
-                async for step in self._pages(lacking, None):
-                    yield step
+        async for lacking in owners_lacking(self._store, self._index, owners_at_once=limit, after=last, only=owner):
+            async for step in self._pages(lacking, None):
+                yield step
 
     def plan(self, state: Sequence[Episode], now: datetime) -> Sequence[Change]:
         """See `Job.plan`."""

@@ -253,13 +253,22 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         with translate_errors():
             return bool(await self._pool.fetchval(sql.INDEXING_AGAIN, owner.tenant_id, owner.user_id))
 
-    async def index_states(self, model: str, *, after: Owner | None, limit: int) -> list[IndexState]:
+    async def index_states(
+        self, model: str, *, after: Owner | None, limit: int, only: Owner | None = None
+    ) -> list[IndexState]:
         """See `EpisodeStore.index_states`."""
+        if only is not None:
+            return [] if only == after else await self._index_state(model, only)
         tenant_id, user_id = ("", "") if after is None else (after.tenant_id, after.user_id)
         with translate_errors():
             found = await self._pool.fetch(
                 "SELECT * FROM episodic.index_states($1, $2, $3, $4)", model, tenant_id, user_id, limit
             )
+        return [rows.index_state(row) for row in found]
+
+    async def _index_state(self, model: str, owner: Owner) -> list[IndexState]:
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            found = await connection.fetch(sql.INDEX_STATE, owner.tenant_id, owner.user_id, model)
         return [rows.index_state(row) for row in found]
 
     async def expected_episodes(
