@@ -3,8 +3,9 @@
 import pytest
 
 from services.common.turns import Attachment
+from services.episodic.comparison_store import ExpectedEpisode
 from services.episodic.model import EpisodeStatus, NewEpisode, Owner, TenantId, UserId
-from services.episodic.store import AccessCount, Assessment, EpisodeStore, ExpectedEpisode
+from services.episodic.store import AccessCount, Assessment, EpisodeStore
 from tests.contract.episode_samples import (
     OWNER,
     SAME_NAME_ELSEWHERE,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.common.maintenance import Cap, Change, Step
+from services.episodic.comparison_store import IndexState
 from services.episodic.config import IndexerSettings
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId
 from services.episodic.second_index import PairedEpisodeIndex
-from services.episodic.store import EpisodeIndex, EpisodeStore, IndexState
+from services.episodic.store import EpisodeIndex, EpisodeStore
 
 
 @dataclass(frozen=True, slots=True)

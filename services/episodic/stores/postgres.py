@@ -16,6 +16,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.scope import keys_seen
+from services.episodic.comparison_store import ExpectedEpisode, IndexState
 from services.episodic.model import (
     POSITION_MAX,
     Episode,
@@ -38,9 +39,7 @@ from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
     EpisodeUse,
-    ExpectedEpisode,
     IndexedEpisode,
-    IndexState,
     PendingEpisode,
     StoreOutcome,
 )
