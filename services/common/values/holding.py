@@ -48,6 +48,7 @@ from services.common.values.reversals import is_reversed
 from services.common.values.rewording import as_own, in_plain_words
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
+from services.common.values.shortened import is_corrected_in_short
 from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.tokens import tokenize
@@ -63,9 +64,7 @@ _WITH_NEW: Final = CachedPattern(
 """Says that something about the matter is new: "new schedule: ...", "with the new oven ..."."""
 _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
-_ONLY_NOW: Final = re.compile(
-    r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.IGNORECASE
-)
+_ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
 _REPORTED: Final = CachedPattern(
     r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey)\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
 )
@@ -124,7 +123,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     """
     if later.day is not None and begins_later(later.text, later.day):
         return Relation.COMPATIBLE
-    later = replace(later, text=in_plain_words(later.text))
+    as_said, later = later.text, replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
@@ -139,11 +138,12 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         found = relation(earlier.text, later.text)
         if found in _ENDS and not _ALSO.search(later.text):
             return found
-    if is_same_speaker and takes_another_end(earlier.text, later.text):
-        return Relation.UPDATE
-    if is_same_speaker and _is_told_in_other_words(earlier, later):
-        return Relation.UPDATE
-    if is_same_speaker and _is_said_in_part(earlier, later):
+    if is_same_speaker and (
+        takes_another_end(earlier.text, later.text)
+        or _is_told_in_other_words(earlier, later)
+        or _is_said_in_part(earlier, later)
+        or is_corrected_in_short(earlier.text, as_said, day=earlier.day, later_day=later.day)
+    ):
         return Relation.UPDATE
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
 
