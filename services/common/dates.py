@@ -1,8 +1,7 @@
 """Reads the times that a question names, as ranges: "7 July 2023", "last June", "two weeks ago".
 
-English expressions, the Gregorian calendar, days in UTC, seasons of the northern hemisphere. A range is
-only a soft filter (see evidence.py): an expression that is missed, or wrongly understood, costs a little
-order and no result.
+English expressions, the Gregorian calendar, days in UTC, seasons of the northern hemisphere. In recalls a range is
+only a soft filter: an expression that is missed, or wrongly understood, costs a little order and no result.
 """
 
 import re
@@ -92,8 +91,8 @@ class TimeRange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """An expression in the text: where it stands and the ranges it may mean."""
+class NamedTime:
+    """An expression in the text: where it stands, without words such as "in" and "last", and the ranges it may mean."""
 
     begin: int
     end: int
@@ -116,22 +115,27 @@ def read_time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
         text: A question, of any length (about 0.1 ms for 100 characters).
         now: What "yesterday" is counted from; aware.
     """
+    return tuple(dict.fromkeys(one for named in find_times(text, now) for one in named.ranges))
+
+
+def find_times(text: str, now: datetime) -> tuple[NamedTime, ...]:
+    """Return the expressions of `read_time_ranges`, in their order; two that are joined to one range are one."""
     if not _ANY_HINT.search(text):
         return ()
     try:
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     except OverflowError:  # the first or last hours of the calendar, in another time zone
         return ()
-    found: list[_Found] = []
+    found: list[NamedTime] = []
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             begin = match.end("gap") if "gap" in pattern.groupindex else match.start()
             if all(match.end() <= other.begin or begin >= other.end for other in found):
                 ranges = _readable(read, match, today)
                 if ranges:
-                    found.append(_Found(begin, match.end(), ranges))
+                    found.append(NamedTime(begin, match.end(), ranges))
     found.sort(key=lambda one: one.begin)
-    return tuple(dict.fromkeys(_joined(text, found, today)))
+    return tuple(_joined(text, found, today))
 
 
 def _readable(read: _Reader, match: _Match, today: datetime) -> tuple[TimeRange, ...]:
@@ -141,7 +145,7 @@ def _readable(read: _Reader, match: _Match, today: datetime) -> tuple[TimeRange,
         return ()
 
 
-def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRange]:
+def _joined(text: str, found: list[NamedTime], today: datetime) -> Iterator[NamedTime]:
     index = 0
     while index < len(found):
         this = found[index]
@@ -150,11 +154,11 @@ def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRan
         before = text[max(0, this.begin - _LEAD_CHARS_MAX) : this.begin]
         if following is not None and _CONNECTED.fullmatch(text, this.end, following.begin) and _SPANNING.search(before):
             index += 1
-            yield from _spans(this.ranges, following.ranges)
+            yield NamedTime(this.begin, following.end, tuple(_spans(this.ranges, following.ranges)))
         elif _SINCE.search(before):
-            yield from _since(this.ranges, today)
+            yield NamedTime(this.begin, this.end, tuple(_since(this.ranges, today)))
         else:
-            yield from this.ranges
+            yield this
 
 
 def _since(ranges: tuple[TimeRange, ...], today: datetime) -> Iterator[TimeRange]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.question.dates import YEARS_BACK, TimeRange, read_time_ranges
+from services.common.dates import YEARS_BACK, TimeRange, read_time_ranges
 
 SATURDAY = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 
