@@ -11,7 +11,8 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import Descriptor
 
 import mneme_client
-from tests.unit.gateway.test_reader_scopes import GATEWAY_SERVICES, TIER_SERVICES
+from services.gateway.door import TIER_SERVICES
+from tests.unit.gateway.test_reader_scopes import GATEWAY_SERVICES
 
 FOLDER: Final = Path(mneme_client.__file__).parent
 MODULES: Final = [path.read_text("utf-8") for path in FOLDER.rglob("*.py") if "blocking" not in path.parts]
