@@ -175,8 +175,8 @@ def _options(arguments: Sequence[str] | None) -> Options:
         choices=list(Loading),
         default=Loading.REAL,
         help="real: every text is embedded (default). prepared: through all tiers with vectors made from a sample's, "
-        "for sizes that would take hours to embed. direct: these into the episodic tier alone. multiplied: a tenth as "
-        "prepared, or the largest store in --store that divides it, and each memory several times",
+        "for sizes that would take hours to embed. multiplied: a tenth as prepared, or "
+        "the largest store in --store that divides it, and each memory several times",
     )
     parser.add_argument(
         "--store", type=Path, help="folder of stores that are kept, one for each size, and used again by the next run"

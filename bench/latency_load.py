@@ -10,9 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from bench.common import BenchError, Target, open_channel, open_target, run
+from bench.common import BenchError, open_channel, open_target, run
 from bench.gateway import Gateway
-from bench.load_store import LoadTimes, load_episodes_directly, load_through_gateway
+from bench.load_store import LoadTimes, load_through_gateway
 from bench.multiply import copy_store, multiply
 from bench.prepared import PreparedEncoder
 from bench.resources import Footprint, footprint
@@ -36,8 +36,6 @@ class Loading(StrEnum):
     """Through the gateway, every text embedded by the model."""
     PREPARED = "prepared"
     """Through the gateway, with prepared vectors instead of the model's."""
-    DIRECT = "direct"
-    """Prepared vectors into the episodic tier alone; the other tiers stay empty."""
     MULTIPLIED = "multiplied"
     """A smaller store that was loaded as one of the first two, each of its memories several times."""
 
@@ -175,17 +173,9 @@ async def _load(options: LoadOptions) -> Loaded:
         ) as target,
     ):
         empty = footprint(options.data_dir)
-        times = await _fill(target, options, prepared)
-        return Loaded(times, target.start_seconds or 0.0, empty)
-
-
-async def _fill(target: Target, options: LoadOptions, prepared: PreparedEncoder | None) -> LoadTimes:
-    if options.loading is not Loading.DIRECT:
         async with open_channel(target.gateway) as channel:
-            return await load_through_gateway(Gateway(channel), options.size, seed=options.seed)
-    assert prepared is not None
-    async with open_channel(target.tiers["episodic"]) as channel:
-        return await load_episodes_directly(channel, options.size, seed=options.seed, encoder=prepared)
+            times = await load_through_gateway(Gateway(channel), options.size, seed=options.seed)
+        return Loaded(times, target.start_seconds or 0.0, empty)
 
 
 def per_memory(empty: Footprint, full: Footprint, size: int) -> dict[str, Any]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-import uuid
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from bench.common import BenchError, Channel
-from bench.gateway import CALL_SECONDS, Gateway, retried
+from bench.common import BenchError
+from bench.gateway import Gateway
 from bench.texts import SyntheticTurn, TextSource
 from mneme.common.v1 import common_pb2
-from mneme.episodic.internal.v1 import episodic_internal_pb2, episodic_internal_pb2_grpc
 from mneme.gateway.v1 import memory_pb2
-from services.common.convert import token_vectors_to_proto, vector_to_proto
-from services.common.embedding.embedder import SentenceEncoder
 
 MAIN_USER: Final = "user-main"
 """The user who owns a tenth and asks the questions."""
@@ -28,7 +24,6 @@ _ITEMS_IN_BATCH: Final = 20
 _BATCHES_AT_ONCE: Final = 2
 _TURNS_WAITING_MAX: Final = 10_000
 """Turns that wait for their deliveries: the gateway takes 100,000 deliveries of a tenant, some for each turn."""
-_EPISODES_IN_CALL: Final = 256
 _FIRST_DAY: Final = datetime(2025, 1, 6, 9, tzinfo=UTC)
 
 
@@ -114,60 +109,6 @@ def _parts(conversations: Iterable[StoredConversation]) -> Iterator[list[StoredC
         part.append(conversation)
     if part:
         yield part
-
-
-async def load_episodes_directly(channel: Channel, size: int, *, seed: int, encoder: SentenceEncoder) -> LoadTimes:
-    """Load ready vectors into the episodic tier alone: for sizes that would take hours otherwise.
-
-    The other tiers and the conversation log stay empty, so only Recall's time may be read from such a store.
-
-    Args:
-        channel: To the episodic service.
-        size: How many episodes.
-        seed: Same seed, same episodes.
-        encoder: What gives the vectors. Texts here are never longer than one piece.
-    """
-    service = episodic_internal_pb2_grpc.EpisodicInternalServiceStub(channel.channel)
-    started = time.perf_counter()
-    async for episodes in _episode_calls(size, seed=seed, encoder=encoder):
-        request = episodic_internal_pb2.StoreEpisodesRequest(episodes=episodes, wait_until_active=True)
-        response = await retried(
-            lambda request=request: service.StoreEpisodes(  # type: ignore[misc]
-                request, timeout=10 * CALL_SECONDS, metadata=channel.metadata
-            )
-        )
-        for result in response.results:
-            if result.HasField("error"):
-                raise BenchError(f"an episode was refused: {result.error.message}")
-    seconds = time.perf_counter() - started
-    return LoadTimes(size, seconds, seconds)
-
-
-async def _episode_calls(
-    size: int, *, seed: int, encoder: SentenceEncoder
-) -> AsyncIterator[list[episodic_internal_pb2.NewEpisode]]:
-    episodes: list[episodic_internal_pb2.NewEpisode] = []
-    for conversation in conversations_of(size, seed=seed):
-        encodings = encoder.encode_with_tokens([turn.text for turn in conversation.turns])
-        for position, (turn, encoding) in enumerate(zip(conversation.turns, encodings, strict=True)):
-            episode = episodic_internal_pb2.NewEpisode(
-                episode_id=str(uuid.uuid4()),
-                user_id=conversation.user_id,
-                conversation_id=conversation.conversation_id,
-                position=position,
-                role=common_pb2.MESSAGE_ROLE_USER,
-                speaker=turn.speaker,
-                query=turn.text,
-                piece_vectors=[vector_to_proto(encoding.vector, model=encoder.fingerprint)],
-                piece_tokens=[token_vectors_to_proto(encoding.tokens)] if encoding.tokens is not None else (),
-            )
-            episode.time.FromDatetime(conversation.start + position * timedelta(seconds=20))
-            episodes.append(episode)
-            if len(episodes) == _EPISODES_IN_CALL:
-                yield episodes
-                episodes = []
-    if episodes:
-        yield episodes
 
 
 def _remember_request(conversation: StoredConversation) -> memory_pb2.RememberRequest:

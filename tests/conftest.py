@@ -49,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             "kubeconform",
             "promtool",
             "typescript",
+            "vault",
         ],
         help="engine or tool that must be there; may be given more than once",
     )

@@ -155,8 +155,8 @@ class AccessSettings:
 class ConsolidationSettings:
     """The job that merges duplicates, raises the importance of what is used, and makes concept notes."""
 
-    is_enabled: bool = False
-    """Whether the job runs by itself; off, since recall gains nothing by it (docs/maintenance.md)."""
+    is_enabled: bool = True
+    """Whether the job runs by itself."""
     interval_seconds: Seconds = 3_600.0
     """From one complete run to the next."""
     share_max: Share = 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,8 @@ from services.agentic.stores.postgres import SCHEMA as AGENTIC
 from services.agentic.stores.postgres_sealing import SEALED_TABLES as AGENTIC_TABLES
 from services.common.datadir import DataDir
 from services.common.encryption.existing import encrypt_existing
-from services.common.encryption.key_file import FileKeyManagement, KeyFileError
+from services.common.encryption.hosted import hosted_key_management
+from services.common.encryption.key_file import KeyFileError
 from services.common.encryption.postgres import PostgresDataKeys, rewrap
 from services.common.encryption.ring import DataKeyRing
 from services.common.encryption.rows import SealedTable
@@ -21,6 +23,8 @@ from services.common.hosting import HostSettings
 from services.common.postgres.pool import register_codecs, translate_errors
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Connection
+from services.common.settings_file import SettingsSource
+from services.common.shared_settings import create_key_ring
 from services.episodic.activity.stores.postgres_sealing import SEALED_TABLES as ACTIVITY_TABLES
 from services.episodic.stores.postgres import SCHEMA as EPISODIC
 from services.episodic.stores.postgres_rows import EPISODES
@@ -39,24 +43,27 @@ _TABLES: Final[dict[str, Sequence[SealedTable]]] = {
 
 
 async def rewrap_all(settings: HostSettings, data_dir: Path) -> dict[str, int]:
-    """Wraps the data keys of all schemas by the last key of the settings' file; how many, by schema.
+    """Wraps the data keys of all schemas by the key in use of the settings' driver; how many, by schema.
 
     Those of tiers in Neo4j are there, where the settings name one.
 
     Raises:
-        KeyFileError: There is no usable file.
-        DecryptionError: A data key was wrapped by a key-encryption key that is not in the file.
+        KeyFileError, SettingsError: There is no usable file or driver.
+        DecryptionError: A data key was wrapped by a key-encryption key that is not there.
         DataDirError, EmbeddedPostgresError: The data folder is in use or cannot be read.
-        StoreUnavailable: PostgreSQL or Neo4j cannot be reached.
+        StoreUnavailable: PostgreSQL, Neo4j or the key management cannot be reached.
     """
-    ring = _ring(settings)
-    async with _database(settings.postgres_url, "MNEME_POSTGRES_URL", data_dir) as url, _connected(url) as connection:
-        counts = {schema: await rewrap(connection, ring, schema) for schema, _ in await _present(connection)}
-    if settings.neo4j_url:
-        # Imported here: without Neo4j its driver is not loaded.
-        from services.cli import encrypting_graph
+    async with _ring(settings) as ring:
+        async with (
+            _database(settings.postgres_url, "MNEME_POSTGRES_URL", data_dir) as url,
+            _connected(url) as connection,
+        ):
+            counts = {schema: await rewrap(connection, ring, schema) for schema, _ in await _present(connection)}
+        if settings.neo4j_url:
+            # Imported here: without Neo4j its driver is not loaded.
+            from services.cli import encrypting_graph
 
-        counts.update(await encrypting_graph.rewrap_all(settings, ring))
+            counts.update(await encrypting_graph.rewrap_all(settings, ring))
     return counts
 
 
@@ -64,16 +71,26 @@ async def encrypt_all(settings: HostSettings, data_dir: Path, admin_url: str) ->
     """Encrypts what is plain in all schemas, and in Neo4j; how many rows, by table.
 
     Args:
-        settings: With the key file, and Neo4j where it is used.
+        settings: With the key file or Vault, and Neo4j where it is used.
         data_dir: Of the embedded PostgreSQL, where there is no `admin_url`.
         admin_url: PostgreSQL as a role that row-level security does not bind.
 
     Raises:
-        KeyFileError: There is no usable file.
+        KeyFileError, SettingsError: There is no usable file or driver.
         DataDirError, EmbeddedPostgresError: The data folder is in use or cannot be read.
-        StoreUnavailable: PostgreSQL or Neo4j cannot be reached.
+        StoreUnavailable: PostgreSQL, Neo4j or the key management cannot be reached.
     """
-    ring = _ring(settings)
+    async with _ring(settings) as ring:
+        counts = await _encrypt_tables(ring, data_dir, admin_url)
+        if settings.neo4j_url:
+            # Imported here: without Neo4j its driver is not loaded.
+            from services.cli import encrypting_graph
+
+            counts.update(await encrypting_graph.encrypt_all(settings, ring))
+    return counts
+
+
+async def _encrypt_tables(ring: DataKeyRing, data_dir: Path, admin_url: str) -> dict[str, int]:
     counts: dict[str, int] = {}
     async with (
         _database(admin_url, "MNEME_POSTGRES_ADMIN_URL", data_dir, is_admin=True) as url,
@@ -83,11 +100,6 @@ async def encrypt_all(settings: HostSettings, data_dir: Path, admin_url: str) ->
         for schema, tables in await _present(reader):
             found = await encrypt_existing(reader, writer, PostgresDataKeys(ring, schema), schema, tables)
             counts.update({f"{schema}.{table}": count for table, count in found.items()})
-    if settings.neo4j_url:
-        # Imported here: without Neo4j its driver is not loaded.
-        from services.cli import encrypting_graph
-
-        counts.update(await encrypting_graph.encrypt_all(settings, ring))
     return counts
 
 
@@ -98,10 +110,14 @@ async def _present(connection: Connection) -> list[tuple[str, Sequence[SealedTab
     return [(schema, tables) for schema, tables in _TABLES.items() if schema in known]
 
 
-def _ring(settings: HostSettings) -> DataKeyRing:
-    if settings.encryption_key_file is None:
-        raise KeyFileError("name the file of key-encryption keys")
-    return DataKeyRing(FileKeyManagement(settings.encryption_key_file))
+@contextlib.asynccontextmanager
+async def _ring(settings: HostSettings) -> AsyncIterator[DataKeyRing]:
+    source = SettingsSource.read(settings.config, os.environ)
+    async with hosted_key_management(settings, source) as management:
+        ring = create_key_ring(source, management)
+        if ring is None:
+            raise KeyFileError("name the file of key-encryption keys (--file), or set MNEME_ENCRYPTION_DRIVER=vault")
+        yield ring
 
 
 @contextlib.asynccontextmanager

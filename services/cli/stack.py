@@ -19,6 +19,7 @@ from services.common.datadir import DataDir
 from services.common.disk import DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
+from services.common.encryption.hosted import hosted_key_management, watching
 from services.common.encryption.ring import DataKeyRing
 from services.common.garbage import seldom_collected
 from services.common.hosting import HostSettings, RunningServer, ensure_secret, running_server
@@ -181,13 +182,15 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
 
     serving = await _serving_model(stack, shared, await pool("model", 2))
     resources: dict[str, Any] = {"clock": shared.clock, "secret": shared.secret}
-    key_ring = create_key_ring(shared.tiers.source, host_settings)
+    source = shared.tiers.source
+    management = await stack.enter_async_context(hosted_key_management(host_settings, source))
+    key_ring = create_key_ring(source, management)
     session = await stack.enter_async_context(
         open_session(
             SessionResources(
                 ids=shared.ids,
                 tokens=token_counter(),
-                keys=create_carried_keys(shared.tiers.source, host_settings),
+                keys=create_carried_keys(source, management),
                 **resources,
             ),
             shared.tiers.session,
@@ -240,7 +243,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
             in_process=await _open_tier_channels(stack, tiers),
         )
     )
-    running = await serve(gateway.bindings, 0)
+    running = await serve(watching(management, gateway.bindings), 0)
     http_address = await stack.enter_async_context(_http(gateway, running, shared))
     return Stack(running.address, targets, database.url, http_address)
 

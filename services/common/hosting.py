@@ -136,10 +136,25 @@ class HostSettings(BaseSettings):
         default=False,
         description="Serve other services alone, on any address: for tiers on other machines than the gateway.",
     )
+    encryption_driver: str = Field(
+        default="file",
+        description="What wraps the keys that content is encrypted with: file (MNEME_ENCRYPTION_KEY_FILE), or vault "
+        "(the Transit engine of HashiCorp Vault or OpenBao, see docs/privacy.md).",
+    )
     encryption_key_file: Path | None = Field(
         default=None,
         description="Key-encryption keys (`mneme encryption new-key`): content is encrypted by a key for each user. "
-        "Empty: it is not (see docs/privacy.md).",
+        "Empty: it is not, unless the driver is vault. With vault: keys from before, until `mneme encryption rotate`.",
+    )
+    vault_address: str = Field(default="", description="Vault or OpenBao, https://host:port; http:// on loopback only.")
+    vault_token_file: Path | None = Field(
+        default=None, description="File that holds its token; read for each request, so that it may be replaced."
+    )
+    vault_key_name: str = Field(default="mneme", description="Name of the key in the Transit engine, of an AEAD type.")
+    vault_mount: str = Field(default="transit", description="Path at which the Transit engine is mounted.")
+    vault_namespace: str = Field(default="", description="Namespace of Vault. Empty: the root.")
+    vault_tls_authority: Path | None = Field(
+        default=None, description="Authority of Vault's certificate, PEM. Empty: the public ones."
     )
     tls_certificate: Path | None = Field(default=None, description="Certificate of this service, PEM.")
     tls_key: Path | None = Field(default=None, description="Its private key, PEM.")

@@ -26,6 +26,8 @@ from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.errors import ModelUnavailableError
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.encryption.carried import CarriedKeys
+from services.common.encryption.hosted import hosted_key_management, watching
+from services.common.encryption.key_management import KeyManagement
 from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError
 from services.common.garbage import seldom_collected
@@ -89,6 +91,7 @@ class Assembly:
     ids: IdSource
     secret: bytes
     stack: contextlib.AsyncExitStack  # closes what was opened, last first
+    key_management: KeyManagement | None  # wraps data keys; None: content is not encrypted
 
     def tier_settings(self, settings: type[_T], table: str) -> _T:
         """A service's own settings, from its table of the file and its variables.
@@ -217,12 +220,12 @@ class Assembly:
     @functools.cached_property
     def key_ring(self) -> DataKeyRing | None:
         """The data keys that content is encrypted with, where encryption is on."""
-        return create_key_ring(self.source, self.settings)
+        return create_key_ring(self.source, self.key_management)
 
     @functools.cached_property
     def carried_keys(self) -> CarriedKeys | None:
         """The data keys of stores that have no place for keys, where encryption is on."""
-        return create_carried_keys(self.source, self.settings)
+        return create_carried_keys(self.source, self.key_management)
 
     @property
     def data_dir(self) -> Path:
@@ -264,8 +267,10 @@ async def _serve(
     ids = Uuid7Ids(clock)
     source = SettingsSource.read(settings.config, os.environ)
     async with contextlib.AsyncExitStack() as stack:
-        assembly = Assembly(name, settings, source, clock, ids, settings.secret(), stack)
-        bindings = await stack.enter_async_context(open_service(assembly))
+        secret = settings.secret()
+        management = await stack.enter_async_context(hosted_key_management(settings, source))
+        assembly = Assembly(name, settings, source, clock, ids, secret, stack, management)
+        bindings = watching(management, await stack.enter_async_context(open_service(assembly)))
         running = await stack.enter_async_context(
             running_server(
                 bindings,

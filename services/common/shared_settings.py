@@ -11,7 +11,6 @@ from services.common.embedding.embedder import EmbedderSettings
 from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings
 from services.common.encryption.carried import CarriedKeys
-from services.common.encryption.key_file import FileKeyManagement
 from services.common.encryption.key_management import KeyManagement
 from services.common.encryption.ring import DataKeyRing, EncryptionSettings
 from services.common.hosting import HostSettings
@@ -106,28 +105,18 @@ def create_language_model(source: SettingsSource, host: HostSettings) -> Languag
     )
 
 
-def create_key_ring(source: SettingsSource, host: HostSettings) -> DataKeyRing | None:
+def create_key_ring(source: SettingsSource, management: KeyManagement | None) -> DataKeyRing | None:
     """The data keys of a process, from the table `encryption`; None where encryption is off.
 
     Raises:
-        KeyFileError: The file of key-encryption keys cannot be used.
         SettingsError: The table cannot be used.
     """
-    chosen = _encryption(source, host)
-    return DataKeyRing(*chosen) if chosen is not None else None
+    return DataKeyRing(management, source.load(EncryptionSettings, "encryption")) if management is not None else None
 
 
-def create_carried_keys(source: SettingsSource, host: HostSettings) -> CarriedKeys | None:
+def create_carried_keys(source: SettingsSource, management: KeyManagement | None) -> CarriedKeys | None:
     """The data keys of stores that have no place for keys; see `create_key_ring`."""
-    chosen = _encryption(source, host)
-    return CarriedKeys(*chosen) if chosen is not None else None
-
-
-def _encryption(source: SettingsSource, host: HostSettings) -> tuple[KeyManagement, EncryptionSettings] | None:
-    settings = source.load(EncryptionSettings, "encryption")
-    if host.encryption_key_file is None:
-        return None
-    return FileKeyManagement(host.encryption_key_file), settings
+    return CarriedKeys(management, source.load(EncryptionSettings, "encryption")) if management is not None else None
 
 
 def create_parser(source: SettingsSource, host: HostSettings) -> Parser:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -83,6 +84,13 @@ class RemovalStore(Protocol):
 
         Their ids, and named ids that do not exist, are remembered: `insert` does not bring them back. Every cached
         revision of the owner is void afterwards.
+        """
+        ...
+
+    def held(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> AbstractAsyncContextManager[set[EpisodeId]]:
+        """Those of the episodes that are there and not archived; none of them is archived or deleted within the block.
+
+        Whatever changes one of them waits, so the block should be short. Ends with the process too.
         """
         ...
 

@@ -42,8 +42,11 @@ class RetentionStore(Protocol):
     importance, and accesses. It may be up to a day too early, never too late.
     """
 
-    async def active_counts(self, *, after: Owner | None, limit: int) -> list[ActiveCount]:
-        """The owners behind one, by tenant and user, with the number of their active episodes."""
+    async def active_counts(self, *, after: Owner | None, limit: int, only: Owner | None = None) -> list[ActiveCount]:
+        """The owners behind one, by tenant and user, with the number of their active episodes.
+
+        With `only`, that one of them alone, without reading others.
+        """
         ...
 
     async def time_fading(self, owner: Owner, *, after: EpisodeId | None, limit: int) -> EpisodeId | None:

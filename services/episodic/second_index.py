@@ -66,10 +66,16 @@ class PairedEpisodeIndex:
             EmbeddingError: The model cannot be run.
         """
         if pieces:
-            vectors = await self._embedder.embed_documents([piece.text for piece in pieces])
-            await self.second.put(
-                [replace(piece, vector=vector) for piece, vector in zip(pieces, vectors, strict=True)]
-            )
+            await self.second.put(await self.embedded(pieces))
+
+    async def embedded(self, pieces: Sequence[IndexedPiece]) -> Sequence[IndexedPiece]:
+        """The same pieces with vectors of the second index's model.
+
+        Raises:
+            EmbeddingError: The model cannot be run.
+        """
+        vectors = await self._embedder.embed_documents([piece.text for piece in pieces])
+        return [replace(piece, vector=vector) for piece, vector in zip(pieces, vectors, strict=True)]
 
     async def search(self, query: IndexQuery, *, limit: int) -> RetrieverHits:
         """See `EpisodeIndex.search`: the first index alone."""
@@ -206,12 +212,17 @@ class Adoption:
 
 
 async def owners_lacking(
-    store: EpisodeStore, index: PairedEpisodeIndex, *, owners_at_once: int, after: Owner | None = None
+    store: EpisodeStore,
+    index: PairedEpisodeIndex,
+    *,
+    owners_at_once: int,
+    after: Owner | None = None,
+    only: Owner | None = None,
 ) -> AsyncIterator[Owner]:
-    """Users behind one of whom the second index holds fewer pieces than the first one should."""
+    """Users behind one of whom the second index holds fewer pieces than the first one should; with `only` that one."""
     last = after
     while True:
-        states = await store.index_states(index.model, after=last, limit=owners_at_once)
+        states = await store.index_states(index.model, after=last, limit=owners_at_once, only=only)
         for state in states:
             last = state.owner
             if state.piece_count and await index.second.count(last) < state.piece_count:

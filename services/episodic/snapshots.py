@@ -9,7 +9,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from services.common.cache import CacheKind, OwnerCache, OwnerKey
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
-from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
+from services.episodic.store import ROWS_ON_LOOP_MAX, ColumnChanges, EpisodeColumns, EpisodeStore
 
 SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
 """The fields of `EpisodeColumns`, in their order, of one episode, and the key of its scope: one look-up finds both, and
@@ -19,8 +19,6 @@ _ROW_BYTES: Final = 600
 """Memory of a row, with its places in two dictionaries, about."""
 _SNAPSHOT_BYTES: Final = 2_000
 """Memory of a snapshot without rows."""
-_ROWS_ON_LOOP_MAX: Final = 2_000
-"""More rows are read in a thread: 100,000 take 0.3 s."""
 _Value = TypeVar("_Value", str, int, float)
 
 
@@ -172,7 +170,7 @@ class SnapshotCache:
     async def _begun(self, key: OwnerKey, changes: ColumnChanges) -> Snapshot:
         """A snapshot for an owner who has none, with many changes applied to it off the event loop."""
         snapshot = Snapshot()
-        if not changes.is_complete or len(changes.columns) <= _ROWS_ON_LOOP_MAX:
+        if not changes.is_complete or len(changes.columns) <= ROWS_ON_LOOP_MAX:
             return snapshot
         await asyncio.to_thread(snapshot.apply, changes, since=0)
         meanwhile = self._entries.peek(key)

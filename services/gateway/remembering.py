@@ -79,10 +79,13 @@ class Remembering:
             StoreUnavailable: Nothing is known to be written; repeat with the same request id.
         """
         await self._backlog.check(caller.tenant_id)
-        async with self._turns.turn(caller.tenant_id):
+        async with contextlib.AsyncExitStack() as turn:
+            await turn.enter_async_context(self._turns.turn(caller.tenant_id))
             (outcome,) = await self._append(caller, [command], tries_session=True)
             if isinstance(outcome, MnemeError):
                 raise outcome
+            if not self._turns.has_others(caller.tenant_id):
+                await turn.aclose()  # nobody else waits for the event loop
             if not outcome.replayed:
                 ids = outcome.interaction_ids
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from services.common.scope import Scope, ScopeLevel
 from services.episodic.activity.model import Record
-from services.episodic.activity.store import ActivityStore, RecordFilter, Removal
+from services.episodic.activity.store import ActivityStore, ActivityUpkeepStore, RecordFilter, Removal
 from tests.contract.activity_samples import ADA, BEN, GLOBAL, OTHER, PROJECT, at, ran, record, state, touched
+from tests.contract.activity_store import pattern
 
 TASK = Scope(ScopeLevel.TASK, "shop", "c3", "k").key
 SEEN = RecordFilter(scope_keys=(GLOBAL, PROJECT))
@@ -53,3 +54,32 @@ class ActivityErasureContract:
         batches = [store.write(ADA, records[begin : begin + 10]) for begin in range(0, 200, 10)]
         await asyncio.gather(store.remove(ADA, Removal(), now=at(1)), *batches)
         assert await store.list_tools(ADA, SEEN, after=None, limit=9) == []
+
+    async def test_spec_6_9_patterns_of_records_that_were_erased_meanwhile_are_not_stored(
+        self, store: ActivityStore, upkeep: ActivityUpkeepStore
+    ) -> None:
+        await store.write(ADA, [record("1", touched("a.py")), record("2", touched("b.py"), conversation_id="c2")])
+        read = await upkeep.log_state(ADA)
+        await store.write(ADA, [record("3", touched("c.py"))])
+        assert await upkeep.put_patterns(ADA, [pattern(1)], removed=[], learned=read)
+        assert (await upkeep.owners(after=None, limit=1))[0].is_changed
+        await store.remove(ADA, Removal(conversation_id="c2"), now=at(1))
+        assert not await upkeep.put_patterns(ADA, [pattern(1)], removed=[], learned=read)
+        assert await upkeep.pattern_counts(ADA) == {}
+        read = await upkeep.log_state(ADA)
+        await store.remove(ADA, Removal(), now=at(1))
+        assert await upkeep.log_state(ADA) is None
+        assert not await upkeep.put_patterns(ADA, [pattern(1)], removed=[], learned=read)
+        await store.write(ADA, [record("4", touched("a.py"), minutes=3)])
+        assert not await upkeep.put_patterns(ADA, [], removed=[], learned=read)
+        assert (await upkeep.owners(after=None, limit=1))[0].is_changed
+
+    async def test_spec_6_9_patterns_that_are_stored_while_a_tenant_is_erased_go_too(
+        self, store: ActivityStore, upkeep: ActivityUpkeepStore
+    ) -> None:
+        for owner in (ADA, BEN):
+            await store.write(owner, [record("1", touched("a.py"))])
+        read = [(owner, await upkeep.log_state(owner)) for owner in (ADA, BEN)] * 4
+        puts = [upkeep.put_patterns(owner, [pattern(1)], removed=[], learned=state) for owner, state in read]
+        await asyncio.gather(*puts[:4], store.remove_tenant(ADA.tenant_id), *puts[4:])
+        assert [await upkeep.pattern_counts(owner) for owner in (ADA, BEN)] == [{}, {}]

@@ -313,7 +313,7 @@ class ActivityStoreContract:
 
     async def test_patterns_are_listed_by_confidence(self, store: ActivityStore, upkeep: ActivityUpkeepStore) -> None:
         some = [pattern(1), pattern(2, observed=9, paths=("c.py", "d.py")), pattern(3)]
-        await upkeep.put_patterns(ADA, some, removed=[], revision=None)
+        await upkeep.put_patterns(ADA, some, removed=[], learned=None)
 
         async def listed(**fields: object) -> list[Pattern]:
             arguments: dict[str, object] = {"kind": None, "path": "", "confidence_min": 0.0, "after": None, "limit": 9}
@@ -331,7 +331,7 @@ class ActivityStoreContract:
             )
             == []
         )
-        await upkeep.put_patterns(ADA, [pattern(1, observed=20)], removed=[some[1].pattern_id], revision=None)
+        await upkeep.put_patterns(ADA, [pattern(1, observed=20)], removed=[some[1].pattern_id], learned=None)
         assert await upkeep.pattern_counts(ADA) == {some[0].pattern_id: (20, 1), some[2].pattern_id: (3, 1)}
 
     async def test_owners_are_changed_until_they_are_learned_from(
@@ -341,7 +341,7 @@ class ActivityStoreContract:
             await store.write(owner, [record("1", ran("bash"))])
         [ada, ben, other] = await upkeep.owners(after=None, limit=9)
         assert [ada.owner, ben.owner, other.owner] == [ADA, BEN, OTHER]
-        await upkeep.put_patterns(ADA, [], removed=[], revision=ada.revision)
+        await upkeep.put_patterns(ADA, [], removed=[], learned=await upkeep.log_state(ADA))
         [ada, ben] = await upkeep.owners(after=None, limit=2)
         assert (ada.is_changed, ben.is_changed) == (False, True)
         assert [one.owner for one in await upkeep.owners(after=BEN, limit=9)] == [OTHER]
@@ -378,7 +378,7 @@ class ActivityStoreContract:
                     record("5", LEARNED),
                 ],
             )
-            await upkeep.put_patterns(owner, [pattern(1)], removed=[], revision=None)
+            await upkeep.put_patterns(owner, [pattern(1)], removed=[], learned=None)
         assert sorted(await store.scope_keys(ADA)) == sorted(EVERYWHERE)
         assert await store.remove(ADA, Removal(conversation_id="unknown"), now=NOON) == 0
         assert len(await upkeep.pattern_counts(ADA)) == 1

@@ -3,8 +3,9 @@
 import pytest
 
 from services.common.turns import Attachment
+from services.episodic.comparison_store import ExpectedEpisode
 from services.episodic.model import EpisodeStatus, NewEpisode, Owner, TenantId, UserId
-from services.episodic.store import AccessCount, Assessment, EpisodeStore, ExpectedEpisode
+from services.episodic.store import AccessCount, Assessment, EpisodeStore
 from tests.contract.episode_samples import (
     OWNER,
     SAME_NAME_ELSEWHERE,
@@ -159,6 +160,8 @@ class EpisodeBackgroundContract:
 
         states = await store.index_states("model-a", after=None, limit=10)
         assert [(s.owner, s.other_episodes, s.piece_count) for s in states] == [(OWNER, 0, 6), (other, 0, 3)]
+        assert await store.index_states("model-a", after=None, limit=10, only=other) == states[1:]
+        assert await store.index_states("model-a", after=other, limit=10, only=other) == []
         states = await store.index_states("model-b", after=OWNER, limit=1)
         assert [(s.owner, s.other_episodes, s.piece_count) for s in states] == [(other, 1, 0)]
 

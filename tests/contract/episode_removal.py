@@ -84,6 +84,23 @@ class EpisodeRemovalContract:
         assert len(await replica.list_episodes(OWNER, only, limit=10, after=None)) == 2
         assert await activate(store) == 0
 
+    async def test_spec_6_9_what_is_held_is_archived_or_deleted_afterwards(self, store: EpisodeStore) -> None:
+        await insert(store, *(new_episode(number) for number in range(1, 4)))
+        await activate(store)
+        await store.archive(OWNER, ids(3), key=write("a"), now=NOW)
+        async with store.held(OWNER, [episode_id(number) for number in (1, 2, 3, 9)]) as held:
+            assert held == {episode_id(1), episode_id(2)}
+            changes = [
+                asyncio.create_task(store.delete(OWNER, ids(1), key=write("b"), now=NOW)),
+                asyncio.create_task(store.archive(OWNER, ids(2), key=write("c"), now=NOW)),
+            ]
+            _, waiting = await asyncio.wait(changes, timeout=0.2)
+            assert len(waiting) == 2
+            statuses = await store.statuses(OWNER, list(held))
+            assert set(statuses.values()) == {EpisodeStatus.ACTIVE}
+        await asyncio.gather(*changes)
+        assert await store.statuses(OWNER, list(held)) == {episode_id(2): EpisodeStatus.ARCHIVED}
+
     async def test_spec_2_8_restored_episodes_are_indexed_again(
         self, store: EpisodeStore, replica: EpisodeStore
     ) -> None:

@@ -219,6 +219,9 @@ class FactUpkeepContract:
             pages += [(found.owner, found.count) for found in page]
             last = page[-1].owner
         assert pages == [(ANN, 2), (BO, 1), (ANN_ELSEWHERE, 2)]
+        [only] = await upkeep_store.active_counts(after=None, limit=2, only=BO)
+        assert (only.owner, only.count) == (BO, 1)
+        assert await upkeep_store.active_counts(after=BO, limit=2, only=BO) == []
         [fact, *_] = await upkeep.facts()
         assert await upkeep_store.retire(ANN_ELSEWHERE, {fact.fact_id: fact.revision}, FactStatus.ARCHIVED) == []
         assert await upkeep_store.retire(BO, {fact.fact_id: fact.revision}, FactStatus.ARCHIVED) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from services.common.encryption.postgres import DataKeys
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
-from services.episodic.activity.store import ActivityStore, ActivityUpkeepStore
+from services.episodic.activity.store import ActivityStore, ActivityUpkeepStore, Removal
 from services.episodic.activity.stores.postgres import PostgresActivityStore
 from services.episodic.activity.stores.postgres_upkeep import PostgresActivityUpkeep
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
@@ -76,6 +77,25 @@ class TestPostgresActivityStore(ActivityErasureContract, ActivityStoreContract):
         assert not await upkeep.drop_partition("episodes")
         assert await store.list_tools(ADA, SEEN, after=None, limit=9) == []
         assert await store.get_task(ADA, "k", scope_keys=SEEN.scope_keys) is not None
+
+    async def test_spec_6_9_an_erasure_that_waits_for_a_new_month_finds_what_was_moved_into_it(
+        self, store: ActivityStore, database: DatabaseUrls
+    ) -> None:
+        await store.write(ADA, [record("1", ran("bash")), record("2", state(description="one"), task_id="k")])
+        connection = await asyncpg.connect(database.superuser)
+        try:
+            async with connection.transaction():
+                await connection.execute("SELECT episodic.make_activity_partitions($1)", at(0))
+                erasing = asyncio.create_task(store.remove(ADA, Removal(), now=at(1)))
+                for _ in range(1_000):
+                    if await connection.fetchval("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"):
+                        break
+                    await asyncio.sleep(0.01)
+        finally:
+            await connection.close()
+        assert await erasing == 2
+        assert await store.list_tools(ADA, SEEN, after=None, limit=9) == []
+        assert await store.get_task(ADA, "k", scope_keys=SEEN.scope_keys) is None
 
     async def test_nobody_reads_a_partition_by_its_name(self, store: ActivityStore, pool: Pool) -> None:
         await store.write(ADA, [record("1", touched("a.py"))])

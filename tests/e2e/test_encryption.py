@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import asyncpg
+import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from mneme_client import Client, Turn
+from mneme_client import Client, MnemeClientError, Turn
 from services.cli.encrypting import encrypt_all, rewrap_all
+from services.common.encryption.hosted import HEALTH_NAME
 from services.common.encryption.key_file import add_key
 from services.common.hosting import HostSettings
 from tests.support.encryption import occurrences
 from tests.support.stack import running_stack, until
+from tests.support.transit import TransitKey, TransitServer, refused, transit, transit_key
+
+__all__ = ["transit", "transit_key"]
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -83,3 +90,65 @@ async def test_spec_7_3_an_installation_is_encrypted_afterwards_and_its_keys_are
             assert CANARY in found.memories[0].turn.content
             seen = await occurrences(superuser, CANARY, schemas=ENCRYPTED)
             assert set(seen) <= {"agentic.idempotency_records", "semantic.idempotency_records"}
+
+
+async def test_spec_7_3_an_installation_moves_from_its_key_file_to_vault_and_outlives_an_outage_of_it(
+    tmp_path: Path, model_folder: Path, transit: TransitServer, transit_key: TransitKey
+) -> None:
+    data_dir, file = tmp_path / "data", tmp_path / "encryption-keys"
+    add_key(file)
+    async with (
+        running_stack(data_dir, model_folder, encryption_key_file=file) as services,
+        Client(services.gateway_target) as client,
+    ):
+        said = [Turn(f"My password hint is the word {CANARY}, remember it.", speaker="Ada")]
+        token = (await client.remember("ada", "c1", said)).consistency_token
+        await client.recall("ada", "password hint", limit=1, consistency_token=token)
+
+    vault: dict[str, Any] = {
+        "encryption_driver": "vault",
+        "vault_address": transit.address,
+        "vault_token_file": transit_key.server.token_file,
+        "vault_key_name": transit_key.server.key,
+    }
+    settings = HostSettings(encryption_key_file=file, **vault)
+    everywhere = dict.fromkeys(ENCRYPTED, 1)
+    assert await rewrap_all(settings, data_dir) == everywhere
+    transit_key.rotate()
+    file.unlink()
+    settings = HostSettings(**vault)
+    assert await rewrap_all(settings, data_dir) == everywhere
+    assert not any((await rewrap_all(settings, data_dir)).values())
+    assert not any((await encrypt_all(settings, data_dir, "")).values())
+    transit_key.set_min_decryption_version(2)
+
+    async with (
+        running_stack(data_dir, model_folder, host=vault) as services,
+        Client(services.gateway_target) as client,
+    ):
+        assert CANARY in (await client.recall("ada", "What is my password hint?", limit=3)).memories[0].turn.content
+        count = len(transit.requests)
+        assert (await client.recall("ada", "What is my password hint?", limit=3)).memories
+        assert len(transit.requests) == count  # data keys are cached: Recall does not ask Vault
+
+        transit.constant_fault = lambda: refused(503, "Vault is sealed")
+        assert (await client.recall("ada", "Which word is my hint?", limit=3)).memories
+        await client.remember("ada", "c1", [Turn("And I like sardines.", speaker="Ada")])
+        with pytest.raises(MnemeClientError, match="key management"):
+            await client.remember("grace", "c1", [Turn("Hello.", speaker="Grace")])
+        async with grpc.aio.insecure_channel(services.gateway_target) as channel:
+            health: Any = health_pb2_grpc.HealthStub(channel)
+            for name in ("", HEALTH_NAME):
+                response = await health.Check(health_pb2.HealthCheckRequest(service=name))
+                assert response.status == health_pb2.HealthCheckResponse.SERVING  # it is looked at every half minute
+
+        transit.constant_fault = None
+
+        async def is_back() -> bool:
+            try:
+                await client.remember("grace", "c1", [Turn("Hello.", speaker="Grace")])
+            except MnemeClientError:
+                return False
+            return True
+
+        await until(is_back)

@@ -21,11 +21,12 @@ from services.common.postgres.server import EmbeddedPostgres
 from tests.integration.maintenance.episodic_cases import EPISODIC_CASES
 from tests.integration.maintenance.graph_cases import AGENTIC_CASES
 from tests.integration.maintenance.places import MIGRATIONS, JobCase, Place, opened
+from tests.property.interleavings.activity import ActivityWorld, activity_disturber
 from tests.property.interleavings.episodes import EpisodeWorld, episode_disturber
 from tests.property.interleavings.facts import FactWorld, fact_disturber
 from tests.property.interleavings.notes import NoteWorld, note_disturber
 from tests.property.interleavings.other import MakeDisturber, OtherProcess, opened_other
-from tests.property.interleavings.world import World
+from tests.property.interleavings.world import Actions, World
 from tests.support.clock import FakeClock
 from tests.support.postgres import fresh_postgres
 
@@ -43,10 +44,15 @@ class Tier:
     case: JobCase  # one with as many indexes as the jobs need
 
 
+def _of(name: str) -> JobCase:
+    return next(case for case in EPISODIC_CASES if case.name == name)
+
+
 TIERS: Final = {
     "notes": Tier("agentic", NoteWorld, note_disturber, AGENTIC_CASES[0]),
     "facts": Tier("semantic", FactWorld, fact_disturber, AGENTIC_CASES[0]),
-    "episodes": Tier("episodic", EpisodeWorld, episode_disturber, EPISODIC_CASES[0]),
+    "episodes": Tier("episodic", EpisodeWorld, episode_disturber, _of("episodic.fill_second_index")),
+    "activity": Tier("episodic", ActivityWorld, activity_disturber, _of("episodic.learn_patterns")),
 }
 
 
@@ -124,22 +130,34 @@ async def test_spec_6_9_whatever_another_process_does_in_the_middle_of_a_job_not
 
 
 async def test_spec_6_9_at_each_moment_of_a_job_another_process_can_erase_forget_and_correct(stage: Stage) -> None:
+    """Once for a job that goes on, and once for one that loses its store at the next moment and is run again."""
     number = tried = 0
     for case in dict.fromkeys(stage.tier.world.cases):
         moment, is_reached = 1, True
         while is_reached:
-            number += 1
-            world = stage.world(100_000 + number, case)
-            await world.fill()
-            is_reached = await world.run(world.job(), {moment: [world.change]})
-            try:
-                await world.check()
-            except AssertionError as error:
-                raise AssertionError(f"{case.name} at moment {moment}, case {number}: {error}") from error
-            await world.erase_all()
-            await world.check()
-            await world.leave()
+            for dies in (False, True):
+                number += 1
+                world = stage.world(100_000 + number, case)
+                is_within = await _tried(world, case, moment, dies=dies)
+                is_reached = is_within if not dies else is_reached
             moment += STEP
         tried += moment
-    sys.stdout.write(f"{number} moments of {tried}; {stage.other.blocked} disturbances waited for a lock of a job\n")
-    assert number >= 2 * len(set(stage.tier.world.cases)), "some moments of each job are tried"
+    sys.stdout.write(f"{number} runs for {tried} moments; {stage.other.blocked} disturbances waited for a lock\n")
+    assert number >= 4 * len(set(stage.tier.world.cases)), "some moments of each job are tried"
+
+
+async def _tried(world: World, case: JobCase, moment: int, *, dies: bool) -> bool:
+    """Runs a job that is disturbed at one moment; whether it had that moment."""
+    actions: Actions = {moment: [world.change]}
+    if dies:
+        actions[moment + 1] = [world.die]
+    await world.fill()
+    is_reached = await world.run(world.job(), actions)
+    try:
+        await world.check()
+        await world.erase_all()
+        await world.check()
+    except AssertionError as error:
+        raise AssertionError(f"{case.name} at moment {moment}{', died' if dies else ''}: {error}") from error
+    await world.leave()
+    return is_reached

@@ -173,10 +173,12 @@ async def running_stack(
     links_by_use: bool = False,
     neo4j_url: str = "",
     second_model_folder: Path | None = None,
+    host: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Stack]:
     """A stack on free ports, without a model of its own; with a second model where its folder is given.
 
-    With `tls`, a certificate and its key, for the gateway; with `neo4j_url`, the semantic and the agentic tier on it.
+    With `tls`, a certificate and its key, for the gateway; with `neo4j_url`, the semantic and the agentic tier on it;
+    `host` are further fields of `HostSettings`.
     """
     from services.cli.stack import StackSettings, run_stack
     from services.common.hosting import HostSettings
@@ -194,6 +196,7 @@ async def running_stack(
         neo4j_url=neo4j_url,
         tls_certificate=certificate,
         tls_key=key,
+        **(host or {}),
     )
     chosen = StackSettings(
         data_dir=data_dir,

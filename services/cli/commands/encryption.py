@@ -17,6 +17,15 @@ KeyFile = Annotated[
     typer.Option("--file", envvar="MNEME_ENCRYPTION_KEY_FILE", help="The file of key-encryption keys."),
 ]
 
+MaybeKeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--file",
+        envvar="MNEME_ENCRYPTION_KEY_FILE",
+        help="The file of key-encryption keys; with MNEME_ENCRYPTION_DRIVER=vault, of those from before.",
+    ),
+]
+
 
 @encryption.command("new-key")
 def new_key(context: typer.Context, file: KeyFile) -> None:
@@ -36,8 +45,10 @@ def new_key(context: typer.Context, file: KeyFile) -> None:
 
 
 @encryption.command("rotate")
-def rotate(context: typer.Context, file: KeyFile, data_dir: options.DataDir = None) -> None:
-    """Wrap all data keys by the last key-encryption key of the file; content is not touched.
+def rotate(context: typer.Context, file: MaybeKeyFile = None, data_dir: options.DataDir = None) -> None:
+    """Wrap all data keys by the key-encryption key in use: the last one of the file, or Vault's latest version.
+
+    Content is not touched. Keys that the other driver wrapped are wrapped anew as well, where both are set.
 
     On the PostgreSQL of MNEME_POSTGRES_URL, whose services may run, else on that of a data folder whose services are
     stopped; and on the Neo4j of MNEME_NEO4J_URL. May be repeated. Afterwards the earlier keys of the file are no longer
@@ -54,7 +65,7 @@ def rotate(context: typer.Context, file: KeyFile, data_dir: options.DataDir = No
 
     configure_logging(level="error")
     try:
-        settings = HostSettings().model_copy(update={"encryption_key_file": file})
+        settings = HostSettings().model_copy(update={"encryption_key_file": file} if file else {})
         counts = state.run(rewrap_all(settings, state.data_dir))
     except (DataDirError, EmbeddedPostgresError, MnemeError, OSError, ValueError) as error:
         state.fail(str(error))
@@ -65,7 +76,7 @@ def rotate(context: typer.Context, file: KeyFile, data_dir: options.DataDir = No
 @encryption.command("encrypt")
 def encrypt(
     context: typer.Context,
-    file: KeyFile,
+    file: MaybeKeyFile = None,
     admin_url: Annotated[
         str,
         typer.Option(
@@ -76,7 +87,7 @@ def encrypt(
 ) -> None:
     """Encrypt what was stored before encryption was switched on.
 
-    In the PostgreSQL of --admin-url, whose services may run with the same file, else in that of a data
+    In the PostgreSQL of --admin-url, whose services may run with the same keys, else in that of a data
     folder whose services are stopped; and in the Neo4j of MNEME_NEO4J_URL. May be interrupted and repeated. Old row
     versions stay in files and backups.
     """
@@ -91,7 +102,7 @@ def encrypt(
 
     configure_logging(level="error")
     try:
-        settings = HostSettings().model_copy(update={"encryption_key_file": file})
+        settings = HostSettings().model_copy(update={"encryption_key_file": file} if file else {})
         counts = state.run(encrypt_all(settings, state.data_dir, admin_url))
     except (DataDirError, EmbeddedPostgresError, MnemeError, OSError, ValueError) as error:
         state.fail(str(error))

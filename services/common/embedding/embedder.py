@@ -99,10 +99,10 @@ class SentenceEncoder(Protocol):
 class EmbedderSettings:
     """How work is cut and bounded."""
 
-    chunk_texts_max: Count = 16
+    chunk_texts_max: Count = 8
     """Documents in one run of the model."""
-    chunk_chars_max: Count = 4_000
-    """Characters in one run of documents (one longer text makes a run of its own): about 1,000 tokens,
+    chunk_chars_max: Count = 2_000
+    """Characters in one run of documents (one longer text makes a run of its own): about 500 tokens,
     so that a chunk of long texts delays a query no more than one of short texts."""
     query_batch_max: Count = 16
     """Waiting queries that are answered by one run."""

@@ -165,7 +165,7 @@ class KeylessCipher:
         return stored
 
 
-PLAIN: Final = KeylessCipher("stored content is encrypted: name the key file in MNEME_ENCRYPTION_KEY_FILE")
+PLAIN: Final = KeylessCipher("stored content is encrypted: set MNEME_ENCRYPTION_KEY_FILE or MNEME_ENCRYPTION_DRIVER")
 """The cipher of services without encryption."""
 DESTROYED: Final = KeylessCipher("the key of stored content has been destroyed")
 """The cipher of a user who has no key."""

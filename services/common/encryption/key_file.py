@@ -62,6 +62,9 @@ class FileKeyManagement:
         except (InvalidTag, ValueError) as error:
             raise DecryptionError("a data key was changed, or wrapped by another key-encryption key") from error
 
+    async def aclose(self) -> None:
+        """See `KeyManagement.aclose`."""
+
     def _current(self) -> Mapping[str, bytes]:
         """The keys, read again where the file is another one than before."""
         stamp = _stamp(self._path)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from services.common.errors import StoreUnavailable
+
 
 @dataclass(frozen=True, slots=True)
 class WrappedKey:
@@ -12,6 +14,21 @@ class WrappedKey:
 
     version: str  # of the key-encryption key
     data: bytes
+
+
+class KeyManagementUnavailable(StoreUnavailable):
+    """Data keys cannot be wrapped or unwrapped now; those that are cached are used on."""
+
+    def __init__(self, cause: str, hint: str, retry_after_seconds: float = 1.0) -> None:
+        """The cause is for callers as well; the hint says to the operator what to do, in logs and on a terminal."""
+        super().__init__("key management", retry_after_seconds)
+        self.message = f"{self.message}: {cause}"
+        self.cause = cause
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """With the hint."""
+        return f"{self.message}. {self.hint}"
 
 
 class KeyManagement(Protocol):
@@ -36,4 +53,8 @@ class KeyManagement(Protocol):
             DecryptionError: The version is not known any more, or the key was wrapped for something else.
             StoreUnavailable: The keys cannot be reached.
         """
+        ...
+
+    async def aclose(self) -> None:
+        """Closes connections."""
         ...

@@ -181,9 +181,9 @@ async def rewrap(connection: Connection, ring: DataKeyRing, schema: str, *, limi
     Raises:
         DecryptionError: One was wrapped by a key-encryption key that is not there any more.
     """
-    version = await ring.current_version()
     count = 0
     while True:
+        version = await ring.current_version()  # for each page: a KMS may rotate its key by itself meanwhile
         async with connection.transaction():
             await connection.execute("SELECT set_config('mneme.worker', 'on', true)")
             found = await connection.fetch(

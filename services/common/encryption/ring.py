@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.common.encryption.envelope import DataKey, associated_data, new_data_key
 from services.common.encryption.key_management import KeyManagement, WrappedKey
+from services.common.encryption.vault_settings import VaultSettings
 from services.common.settings_types import Count, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncryptionSettings:
-    """How data keys are cached. Encryption itself is switched on by MNEME_ENCRYPTION_KEY_FILE."""
+    """How data keys are cached. Encryption itself is switched on by variables: a key file, or the driver vault."""
 
     cached_keys_max: Count = 10_000  # unwrapped data keys in memory, of one service
     cache_seconds: Seconds = 300.0  # after which a key is unwrapped anew
+    vault: VaultSettings = field(default_factory=VaultSettings)
 
 
 @dataclass(frozen=True, slots=True)

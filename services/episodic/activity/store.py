@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +80,14 @@ class ActivityOwner:
     owner: Owner
     revision: int  # raised by every write
     is_changed: bool  # since patterns were learned
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """Which records of a user there are, as jobs compare it."""
+
+    revision: int  # raised by every write
+    erasure_id: UUID  # another one after every removal
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +285,18 @@ class ActivityUpkeepStore(Protocol):
         """The patterns of a user by id: how often each was observed, and how often not."""
         ...
 
+    async def log_state(self, owner: Owner) -> LogState | None:
+        """The state of a user's log; None where there is none."""
+        ...
+
     async def put_patterns(
-        self, owner: Owner, patterns: Sequence[Pattern], *, removed: Sequence[str], revision: int | None
-    ) -> None:
-        """Stores patterns and removes others. With a revision, the user's records are learned from up to it."""
+        self, owner: Owner, patterns: Sequence[Pattern], *, removed: Sequence[str], learned: LogState | None
+    ) -> bool:
+        """Stores patterns and removes others.
+
+        With a state of the log, which was read before the records, these are learned from up to its revision. Where
+        records were erased since, or the log is gone, it must change nothing: False then.
+        """
         ...
 
     async def partitions(self) -> Sequence[Partition]:

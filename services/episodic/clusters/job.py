@@ -61,9 +61,9 @@ class ClusterEpisodes:
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[OwnerEpisodes]]:
         """See `Job.steps`: one step of one user; of a single user clusters are computed also where nothing changed."""
         last = _owner(after) if after else None
-        while page := await self._store.owners(after=last, limit=self._settings.owners_page):
+        while page := await self._store.owners(after=last, limit=self._settings.owners_page, only=owner):
             for found in page:
-                if found.owner != owner if owner is not None else not found.is_changed:
+                if owner is None and not found.is_changed:
                     last = found.owner
                     continue
                 # A run that goes on looks again at what is left of the user that it was at.

@@ -61,8 +61,11 @@ class ClusterStore(Protocol):
         """
         ...
 
-    async def owners(self, *, after: Owner | None, limit: int) -> Sequence[ClusterOwner]:
-        """The users behind one, by tenant and user; background work."""
+    async def owners(self, *, after: Owner | None, limit: int, only: Owner | None = None) -> Sequence[ClusterOwner]:
+        """The users behind one, by tenant and user; background work.
+
+        With `only`, that one of them alone, without reading others.
+        """
         ...
 
     async def extent(self, owner: Owner) -> Extent:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.common.maintenance import Cap, Change, Step
+from services.episodic.comparison_store import IndexState
 from services.episodic.config import IndexerSettings
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId
 from services.episodic.second_index import PairedEpisodeIndex
-from services.episodic.store import EpisodeIndex, EpisodeStore, IndexState
+from services.episodic.store import EpisodeIndex, EpisodeStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,13 @@ class ReconcileIndex:
         self._notify = notify
 
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[IndexComparison]]:
-        """See `Job.steps`: one owner a step. A single owner is found by its place."""
+        """See `Job.steps`: one owner a step."""
         limit = self._settings.reconciled_owners
         last = _owner(after) if after else None
         while True:
-            states = await self._store.index_states(self._index.model, after=last, limit=limit)
+            states = await self._store.index_states(self._index.model, after=last, limit=limit, only=owner)
             for state in states:
                 last = state.owner
-                if owner is not None and owner != last:
-                    continue
                 indexed = await self._index.count(last) if state.piece_count else 0
                 yield Step(IndexComparison(state, indexed), json.dumps([last.tenant_id, last.user_id]), last)
             if len(states) < limit:

@@ -73,10 +73,10 @@ class RetainEpisodes:
         settings = self._settings
         last = _owner(after) if after else None
         while True:
-            page = await self._store.active_counts(after=last, limit=settings.owners_page)
+            page = await self._store.active_counts(after=last, limit=settings.owners_page, only=owner)
             for found in page:
                 last = found.owner
-                if (owner is not None and owner != last) or found.count <= settings.newest_kept:
+                if found.count <= settings.newest_kept:
                     continue
                 state = await self._look_at(last, found.count)
                 if state is not None:

@@ -50,10 +50,9 @@ class FillSecondIndex:
                 yield step
         last = begun[0] if begun is not None else None
         limit = self._settings.reconciled_owners
-        async for lacking in owners_lacking(self._store, self._index, owners_at_once=limit, after=last):
-            if owner in {None, lacking}:
-                async for step in self._pages(lacking, None):
-                    yield step
+        async for lacking in owners_lacking(self._store, self._index, owners_at_once=limit, after=last, only=owner):
+            async for step in self._pages(lacking, None):
+                yield step
 
     def plan(self, state: Sequence[Episode], now: datetime) -> Sequence[Change]:
         """See `Job.plan`."""
@@ -61,20 +60,25 @@ class FillSecondIndex:
         return [Change("index_beside", str(episode.content.episode_id)) for episode in state]
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
-        """See `Job.apply`. What was archived or deleted meanwhile leaves no points behind."""
+        """See `Job.apply`. An archive or deletion waits until the points are there, and removes them then.
+
+        Even where this process dies meanwhile: nothing else would look for points of episodes that are gone.
+        """
         if owner is None:
             return []
         wanted = {EpisodeId(UUID(change.target)): change for change in changes}
         found = await self._store.get(owner, list(wanted))
         active = {name: episode for name, episode in found.items() if episode.status is EpisodeStatus.ACTIVE}
+        if not active:
+            return []
         try:
-            await self._index.put_second([piece for episode in active.values() for piece in self._pieces(episode)])
+            pieces = await self._index.embedded([each for one in active.values() for each in self._pieces(one)])
         except EmbeddingError as error:
             raise StoreUnavailable("embedder") from error
-        now = await self._store.statuses(owner, list(active))
-        gone = [name for name in active if now.get(name) not in {EpisodeStatus.ACTIVE, EpisodeStatus.PENDING_EMBEDDING}]
-        await self._index.second.remove(owner, [active[name].content.key for name in gone])
-        return [wanted[name] for name in active if name not in gone]
+        async with self._store.held(owner, list(active)) as held:
+            keys = {active[name].content.key for name in held}
+            await self._index.second.put([piece for piece in pieces if piece.key in keys])
+        return [wanted[name] for name in active if name in held]
 
     async def undo(self, owner: Owner | None, changes: Sequence[Change]) -> int:
         """See `Job.undo`. There is nothing to take back: the second index is not searched."""

@@ -16,6 +16,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.scope import keys_seen
+from services.episodic.comparison_store import ExpectedEpisode, IndexState
 from services.episodic.model import (
     POSITION_MAX,
     Episode,
@@ -29,6 +30,7 @@ from services.episodic.model import (
 )
 from services.episodic.retention_store import FadingRule
 from services.episodic.store import (
+    ROWS_ON_LOOP_MAX,
     UNASSESSED,
     AccessCount,
     Assessment,
@@ -37,9 +39,7 @@ from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
     EpisodeUse,
-    ExpectedEpisode,
     IndexedEpisode,
-    IndexState,
     PendingEpisode,
     StoreOutcome,
 )
@@ -53,8 +53,6 @@ from services.episodic.token_store import EpisodeName
 
 SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
-_ROWS_ON_LOOP_MAX: Final = 2_000
-"""More rows are read in a thread: 100,000 take 0.2 s."""
 
 
 class PostgresEpisodeStore(PostgresRetentionStore):
@@ -158,7 +156,7 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         with translate_errors():
             found = await self._pool.fetch(sql.CHANGES, owner.tenant_id, owner.user_id, since, limit + 1)
             cipher = await self._cipher(owner)
-        if len(found) > _ROWS_ON_LOOP_MAX:
+        if len(found) > ROWS_ON_LOOP_MAX:
             return await asyncio.to_thread(rows.changes, found, cipher, since=since, limit=limit)
         return rows.changes(found, cipher, since=since, limit=limit)
 
@@ -254,13 +252,22 @@ class PostgresEpisodeStore(PostgresRetentionStore):
         with translate_errors():
             return bool(await self._pool.fetchval(sql.INDEXING_AGAIN, owner.tenant_id, owner.user_id))
 
-    async def index_states(self, model: str, *, after: Owner | None, limit: int) -> list[IndexState]:
+    async def index_states(
+        self, model: str, *, after: Owner | None, limit: int, only: Owner | None = None
+    ) -> list[IndexState]:
         """See `EpisodeStore.index_states`."""
+        if only is not None:
+            return [] if only == after else await self._index_state(model, only)
         tenant_id, user_id = ("", "") if after is None else (after.tenant_id, after.user_id)
         with translate_errors():
             found = await self._pool.fetch(
                 "SELECT * FROM episodic.index_states($1, $2, $3, $4)", model, tenant_id, user_id, limit
             )
+        return [rows.index_state(row) for row in found]
+
+    async def _index_state(self, model: str, owner: Owner) -> list[IndexState]:
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            found = await connection.fetch(sql.INDEX_STATE, owner.tenant_id, owner.user_id, model)
         return [rows.index_state(row) for row in found]
 
     async def expected_episodes(

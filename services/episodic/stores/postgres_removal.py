@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -102,6 +103,13 @@ class PostgresRemovalStore(PostgresTokenStore):
             return _Changed(count)
 
         return _deleted(await self._once(owner, key, write, now=now))
+
+    @contextlib.asynccontextmanager
+    async def held(self, owner: Owner, episode_ids: Sequence[EpisodeId]) -> AsyncIterator[set[EpisodeId]]:
+        """See `EpisodeStore.held`: by a lock of the rows."""
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            found = await connection.fetch(sql.HOLD, owner.tenant_id, owner.user_id, list(episode_ids))
+            yield {EpisodeId(row["episode_id"]) for row in found}
 
     async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> Deleted:
         """See `EpisodeStore.delete_tenant`."""

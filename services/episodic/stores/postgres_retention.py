@@ -31,6 +31,10 @@ _NOT_NEWEST: Final = f"""
 FADED: Final = f"{_NOT_NEWEST} AND e.fade_time <= $4 ORDER BY e.fade_time, e.time, e.episode_id LIMIT $5"
 """Named for the test that reads its plan."""
 
+_ACTIVE_COUNT: Final = """
+    SELECT count(*) FROM episodic.episodes AS e WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status = 2
+"""
+
 # Read of owners alone who have episodes whose time has come, once a run.
 _ACTIVE_TIME: Final = f"""
     SELECT max({_USED}) FROM episodic.episodes AS e WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status IN (1, 2)
@@ -100,8 +104,13 @@ class PostgresRetentionStore(PostgresRemovalStore):
 
     _fading: FadingRule
 
-    async def active_counts(self, *, after: Owner | None, limit: int) -> list[ActiveCount]:
+    async def active_counts(self, *, after: Owner | None, limit: int, only: Owner | None = None) -> list[ActiveCount]:
         """See `RetentionStore.active_counts`."""
+        if only is not None:
+            if only == after:
+                return []
+            async with tenant_transaction(self._pool, only.tenant_id) as connection:
+                return [ActiveCount(only, await connection.fetchval(_ACTIVE_COUNT, only.tenant_id, only.user_id))]
         tenant_id, user_id = ("", "") if after is None else (after.tenant_id, after.user_id)
         with translate_errors():
             found = await self._pool.fetch(

@@ -13,6 +13,7 @@ from services.common.encryption.postgres import Ciphers
 from services.common.encryption.rows import Form, Row, SealedTable
 from services.common.loop_budget import LoopBudget
 from services.common.turns import Attachment, MessageRole
+from services.episodic.comparison_store import ExpectedEpisode, IndexState
 from services.episodic.model import (
     EPISODE_KEY_BYTES,
     Episode,
@@ -29,8 +30,6 @@ from services.episodic.store import (
     ColumnChanges,
     EpisodeColumns,
     EpisodeUse,
-    ExpectedEpisode,
-    IndexState,
     PendingEpisode,
 )
 from services.episodic.token_store import EpisodeName, UntokenedEpisode

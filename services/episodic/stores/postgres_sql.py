@@ -208,6 +208,18 @@ ARCHIVE: Final = f"""
     RETURNING e.episode_key
 """  # noqa: S608 - built from constants of this module
 
+INDEX_STATE: Final = """
+    SELECT $1::text AS tenant_id, $2::text AS user_id,
+        count(*) FILTER (WHERE e.indexed_model IS DISTINCT FROM $3) AS other_episodes,
+        coalesce(sum(e.piece_count) FILTER (WHERE e.indexed_model = $3), 0)::bigint AS piece_count
+    FROM episodic.episodes AS e WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status = 2
+"""
+HOLD: Final = """
+    SELECT e.episode_id FROM episodic.episodes AS e
+    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = ANY($3::uuid[]) AND e.status IN (1, 2)
+    ORDER BY e.episode_id FOR SHARE
+"""
+
 RESTORE: Final = f"""
     WITH found AS MATERIALIZED (
         SELECT e.episode_id FROM episodic.episodes AS e WHERE {_SELECTED} AND e.status = 3

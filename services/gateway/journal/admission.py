@@ -88,9 +88,13 @@ class TenantTurns:
     def _may_enter(self, tenant_id: str) -> bool:
         return self._free > 0 and self._active.get(tenant_id, 0) < self._writes_max(tenant_id)
 
-    def _writes_max(self, tenant_id: str) -> int:
+    def has_others(self, tenant_id: str) -> bool:
+        """Whether another tenant writes too, or did a moment ago."""
         since = self._monotonic() - self._settings.others_seconds
-        if any(tenant != tenant_id and last > since for tenant, last in self._last_writes.items()):
+        return any(tenant != tenant_id and last > since for tenant, last in self._last_writes.items())
+
+    def _writes_max(self, tenant_id: str) -> int:
+        if self.has_others(tenant_id):
             return min(self._settings.writes_beside_others_max, self._settings.writes_per_tenant_max)
         return self._settings.writes_per_tenant_max
 

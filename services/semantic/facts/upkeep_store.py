@@ -51,8 +51,13 @@ class MergeableFact:
 class FactUpkeepStore(Protocol):
     """What every driver must do. Writes are one transaction under the user's lock, and refuse a void claim."""
 
-    async def active_counts(self, *, after: Owner | None, limit: int) -> Sequence[OwnerFacts]:
-        """Users with active facts, of all tenants, in the order of tenant and user, behind the one named."""
+    async def active_counts(
+        self, *, after: Owner | None, limit: int, only: Owner | None = None
+    ) -> Sequence[OwnerFacts]:
+        """Users with active facts, of all tenants, in the order of tenant and user, behind the one named.
+
+        With `only`, that one of them alone, without reading others.
+        """
         ...
 
     async def active_time(self, owner: Owner) -> datetime | None:

@@ -14,11 +14,10 @@ async def owners_behind(
 ) -> AsyncIterator[OwnerFacts]:
     """Users with active facts behind a cursor; only the one given, where there is one."""
     last = Owner(*_parts(cursor)) if cursor else None
-    while page := await store.active_counts(after=last, limit=page_size):
+    while page := await store.active_counts(after=last, limit=page_size, only=owner):
         for found in page:
             last = found.owner
-            if owner is None or owner == last:
-                yield found
+            yield found
 
 
 def cursor_of(owner: Owner) -> str:

@@ -35,7 +35,7 @@ def opened_fields(fields: dict[str, Any], cipher: CarriedCipher | None, record: 
     if SEALED not in fields:
         return fields
     if cipher is None:
-        raise DecryptionError("stored content is encrypted: name the key file in MNEME_ENCRYPTION_KEY_FILE")
+        raise DecryptionError("stored content is encrypted: set MNEME_ENCRYPTION_KEY_FILE or MNEME_ENCRYPTION_DRIVER")
     return {**fields, **json.loads(cipher.open(record, field, fields[SEALED]))}
 
 

@@ -98,7 +98,7 @@ async def write_pattern(upkeep: PostgresActivityUpkeep) -> None:
         last_time=at(1),
         error=f"{CANARY} (pattern)",
     )
-    await upkeep.put_patterns(ADA, [pattern], removed=[], revision=None)
+    await upkeep.put_patterns(ADA, [pattern], removed=[], learned=None)
 
 
 async def test_spec_7_3_no_table_of_the_activity_log_holds_what_was_said(world: World) -> None:

@@ -245,11 +245,11 @@ class _Breaking(PairedEpisodeIndex):
 
     batches = 0
 
-    async def put_second(self, pieces: Sequence[IndexedPiece]) -> None:
+    async def embedded(self, pieces: Sequence[IndexedPiece]) -> Sequence[IndexedPiece]:
         self.batches += 1
         if self.batches > 1:
             raise StoreUnavailable("qdrant", 1.0)
-        await super().put_second(pieces)
+        return await super().embedded(pieces)
 
 
 async def test_spec_8_4_after_a_cut_over_episodes_that_the_index_lacks_are_indexed_anew(world: World) -> None:

@@ -17,7 +17,7 @@ from services.episodic.store import AccessCount, EpisodeFilter
 from services.episodic.stores.postgres import PostgresEpisodeStore
 from tests.contract.episode_index import scanned
 from tests.contract.episode_samples import episode_id, new_episode
-from tests.integration.maintenance.episodic_cases import Backfill, Cluster, EpisodeCase, Reconcile, Retain
+from tests.integration.maintenance.episodic_cases import Backfill, Cluster, EpisodeCase, FillSecond, Reconcile, Retain
 from tests.integration.maintenance.places import FIRST
 from tests.property.interleavings.other import CallHome, Disturbance, Disturber, Kind
 from tests.property.interleavings.world import World
@@ -31,6 +31,7 @@ _JOBS: Final[tuple[EpisodeCase, ...]] = (
     Retain("episodic.retain_episodes", days=400),
     Reconcile("episodic.reconcile_index"),
     Backfill("episodic.backfill_tokens", has_tokens=False),
+    FillSecond("episodic.fill_second_index", index_count=2),
 )
 
 
@@ -129,9 +130,10 @@ class EpisodeWorld(World):
         found = await self.store.list_episodes(self.owner, EpisodeFilter(), limit=500, after=None)
         stored = {str(each.content.episode_id): each for each in found}
         assert set(stored) == set(self.originals) - self.gone, "other episodes are stored than nobody removed"
-        indexed = {each.key for each in await scanned(self.place.index, limit=10_000) if each.owner == self.owner}
         gone = {self.episodes[key].key for key in self.gone}
-        assert not gone & indexed, "the index holds what was erased"
+        for index in self.place.indexes:
+            indexed = {each.key for each in await scanned(index, limit=10_000) if each.owner == self.owner}
+            assert not gone & indexed, f"the index of {index.model} holds what was erased"
         active = {key for key, each in stored.items() if each.status is EpisodeStatus.ACTIVE}
         clusters = PostgresClusterStore(self.place.pool)
         for cluster in await clusters.list_clusters(self.owner, after=None, limit=100):

@@ -21,9 +21,10 @@ from services.semantic.facts.removal import FactRemoval
 from services.semantic.facts.service import FactService
 from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_samples import DAY_ONE, EMBEDDER, enter, likes
-from tests.integration.maintenance.graph_cases import EVERY_STATUS, Merge, ReembedFacts, RetainOldFacts
+from tests.integration.maintenance.graph_cases import EVERY_STATUS, FillFacts, Merge, ReembedFacts, RetainOldFacts
 from tests.integration.maintenance.places import JobCase
 from tests.property.interleavings.other import CallHome, Disturbance, Disturber, Kind
+from tests.property.interleavings.vectors import check_vectors
 from tests.property.interleavings.world import World
 from tests.support.clock import FakeClock
 
@@ -34,7 +35,14 @@ _JOBS: Final[tuple[JobCase, ...]] = (
     Merge("semantic.merge_facts", days=10),
     RetainOldFacts("semantic.retain_facts", days=200),
     ReembedFacts("semantic.reembed_facts", days=10),
+    FillFacts("semantic.fill_second_vectors", days=10),
 )
+_VECTORS: Final = """
+    SELECT fact_id AS row_id, text, embedding_model AS model, embedding::text AS vector
+    FROM semantic.facts WHERE user_id = $1
+    UNION ALL SELECT fact_id, text, second_model, second_embedding::text
+    FROM semantic.facts WHERE user_id = $1 AND second_model <> ''
+"""
 
 
 class NothingExtracted:
@@ -140,3 +148,13 @@ class FactWorld(World):
         left = {self.originals[key] for key in gone | erased} & texts
         assert not left, f"a fact says what was erased: {left}"
         await self.check_rows({self.originals[key] for key in erased})
+        await self._check_vectors(set(facts))
+
+    async def _check_vectors(self, fact_ids: set[str]) -> None:
+        """That facts have vectors of what they say, and of the serving model unless a job replaced those."""
+        rows = await self.superuser.fetch(_VECTORS, self.owner.user_id)
+        assert {str(row["row_id"]) for row in rows} == fact_ids, "a fact has no vector, or one outlives it"
+        check_vectors([(str(row["row_id"]), row["model"], row["vector"], row["text"]) for row in rows])
+        if all(isinstance(job, FillFacts) or not isinstance(job, ReembedFacts) for job in self.jobs):
+            served = {str(row["row_id"]) for row in rows if row["model"] == EMBEDDER.fingerprint}
+            assert served == fact_ids, "the serving model lost facts"

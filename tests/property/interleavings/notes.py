@@ -21,9 +21,10 @@ from services.common.postgres.types import Pool
 from services.common.tier_embedder import TierEmbedder
 from tests.contract.fact_samples import EMBEDDER
 from tests.contract.note_samples import NOW, interaction_id, make_note, note_id
-from tests.integration.maintenance.graph_cases import Consolidate, Fade, Prune, ReembedNotes
+from tests.integration.maintenance.graph_cases import Consolidate, Fade, FillNotes, Prune, ReembedNotes
 from tests.integration.maintenance.places import JobCase
 from tests.property.interleavings.other import CallHome, Disturbance, Disturber, Kind
+from tests.property.interleavings.vectors import check_vectors
 from tests.property.interleavings.world import World
 from tests.support.clock import FakeClock
 
@@ -34,7 +35,9 @@ _JOBS: Final[tuple[JobCase, ...]] = (
     Prune("agentic.prune_notes"),
     Fade("agentic.fade_links"),
     ReembedNotes("agentic.reembed_notes"),
+    FillNotes("agentic.fill_second_vectors"),
 )
+_VECTORS: Final = "SELECT note_id, model, embedding::text AS vector FROM agentic.note_vectors WHERE user_id = $1"
 
 
 class NoteDisturber:
@@ -133,6 +136,17 @@ class NoteWorld(World):
                 assert note.status is NoteStatus.ARCHIVED
                 assert note.successor_id in notes, "its successor is gone"
         await self._check_texts(notes)
+        await self._check_vectors(notes)
+
+    async def _check_vectors(self, notes: dict[str, Note]) -> None:
+        """That notes have vectors of what they say, and of the serving model unless a job replaced those."""
+        rows = await self.superuser.fetch(_VECTORS, self.owner.user_id)
+        texts = {key: note.embedded_text for key, note in notes.items()}
+        assert {str(row["note_id"]) for row in rows} == set(texts), "a note has no vector, or one outlives it"
+        check_vectors([(str(row["note_id"]), row["model"], row["vector"], texts[str(row["note_id"])]) for row in rows])
+        if all(isinstance(job, FillNotes) or not isinstance(job, ReembedNotes) for job in self.jobs):
+            served = {str(row["note_id"]) for row in rows if row["model"] == EMBEDDER.fingerprint}
+            assert served == set(texts), "the serving model lost notes"
 
     async def _check_texts(self, notes: dict[str, Note]) -> None:
         made = {key: note for key, note in notes.items() if note.source_note_ids}

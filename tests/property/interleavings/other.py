@@ -43,6 +43,7 @@ class Kind(Enum):
     FORGET = auto()  # the memory
     CORRECT = auto()  # what the memory says
     ERASE_ALL = auto()  # the user
+    DELIVER = auto()  # nothing: what was stored arrives once more
 
 
 @dataclass(frozen=True, slots=True)

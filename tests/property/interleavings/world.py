@@ -18,8 +18,9 @@ from services.common.ids import Uuid7Ids
 from services.common.maintenance import Job, MaintenanceRunner
 from services.common.maintenance.postgres import PostgresMaintenanceStore
 from services.common.owners import Owner, TenantId, UserId
+from services.episodic.second_index import PairedEpisodeIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
-from tests.integration.maintenance.places import JobCase, Place
+from tests.integration.maintenance.places import SECOND, JobCase, Place
 from tests.property.interleavings.other import Disturbance, Kind, OtherProcess, Outcome
 from tests.support.clock import FakeClock
 
@@ -92,6 +93,7 @@ class World(ABC):
     erased: set[str] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
     corrected: dict[str, tuple[str, str]] = field(default_factory=dict)  # the text before, and the one now
+    jobs: list[JobCase] = field(default_factory=list)  # that ran
     runs: list[tuple[Job[Any], str]] = field(default_factory=list)
     is_erased: bool = False  # all of the user
     applied: int = 0
@@ -102,7 +104,14 @@ class World(ABC):
         self.owner = Owner(TenantId("acme"), UserId(f"user-{self.number}"))
         self.ids = Uuid7Ids(self.place.clock)
         self.log = PostgresMaintenanceStore(self.place.pool)
-        self.other.index = self.place.indexes[0] if self.place.indexes else None
+        if self.place.indexes:
+            first, second = self.place.indexes
+            self.other.index = PairedEpisodeIndex(first, second, SECOND)
+
+    @property
+    def run_owner(self) -> Owner | None:
+        """Whose memories jobs work on; None for those of jobs that work on a store alone."""
+        return self.owner
 
     @property
     def clock(self) -> FakeClock:
@@ -118,7 +127,9 @@ class World(ABC):
 
     def job(self) -> Job[Any]:
         """One that works on such memories."""
-        return (self.case or self.random.choice(self.cases)).job(self.place)
+        chosen = self.case or self.random.choice(self.cases)
+        self.jobs.append(chosen)
+        return chosen.job(self.place)
 
     @abstractmethod
     async def check(self) -> None:
@@ -172,7 +183,7 @@ class World(ABC):
     async def _run(self, job: Job[Any], runner: MaintenanceRunner) -> None:
         for _ in range(8):
             try:
-                report = await runner.run(job, owner=self.owner)
+                report = await runner.run(job, owner=self.run_owner)
             except (StoreUnavailable, Conflict):
                 self.clock.advance(seconds=61)  # another replica may take over
                 continue
@@ -198,23 +209,27 @@ class World(ABC):
             self.erased.add(asked.target)
         elif asked.kind is Kind.FORGET:
             self.forgotten.add(asked.target)  # what is not found was forgotten with another one that says the same
-        elif not error:
+        elif asked.kind is Kind.CORRECT and not error:
             self.corrected[asked.target] = (outcome.before, asked.text)
 
     async def undo(self) -> None:
         """Takes the runs back."""
         runner = MaintenanceRunner(self.log, clock=self.clock, ids=self.ids)
         for job, run_id in reversed(self.runs):
-            await runner.undo(job, run_id, owner=self.owner)
-            assert await runner.undo(job, run_id, owner=self.owner) == 0
+            await runner.undo(job, run_id, owner=self.run_owner)
+            assert await runner.undo(job, run_id, owner=self.run_owner) == 0
         self.runs.clear()
 
     async def leave(self) -> None:
-        """Removes what an erased user leaves, such as tombstones: jobs on the next one pass no others on their way."""
+        """Removes what an erased user leaves, such as tombstones: jobs on the next one pass no others on their way.
+
+        And claims of jobs: the next world's clock starts anew.
+        """
         async with self.superuser.transaction():
             await self.superuser.execute("SET LOCAL session_replication_role = replica")  # in any order
             for (table,) in await self.superuser.fetch(_TABLES, [self.schema]):
                 await self.superuser.execute(f"DELETE FROM {table} WHERE user_id = $1", self.owner.user_id)  # noqa: S608 - ours
+            await self.superuser.execute("DELETE FROM maintenance.claims")
 
     async def rows(self) -> dict[str, list[str]]:
         """All rows about the user in the tables of the tier, as texts."""

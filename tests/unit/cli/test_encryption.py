@@ -43,3 +43,24 @@ def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
         refused = run(command, "--file", str(file), "--data-dir", str(tmp_path / "none"))
         assert refused.exit_code == 1
         assert "is no data folder" in refused.stderr
+
+
+def test_spec_7_3_without_a_file_and_vault_the_commands_say_what_is_missing(tmp_path: Path) -> None:
+    for command in ("rotate", "encrypt"):
+        refused = run(command, "--data-dir", str(tmp_path))
+        assert refused.exit_code == 1
+        assert "set MNEME_ENCRYPTION_DRIVER=vault" in refused.stderr
+
+
+def test_spec_7_3_the_commands_say_what_to_do_where_vault_cannot_be_used(tmp_path: Path) -> None:
+    for command in ("rotate", "encrypt"):
+        wrong = run(command, MNEME_ENCRYPTION_DRIVER="vault", MNEME_VAULT_ADDRESS="http://vault.example:8200")
+        assert wrong.exit_code == 1
+        assert "MNEME_VAULT_ADDRESS must be https://" in wrong.stderr
+        assert "MNEME_VAULT_TOKEN_FILE is not set" in wrong.stderr
+        token = tmp_path / "token"
+        variables = {"MNEME_VAULT_ADDRESS": "http://127.0.0.1:1", "MNEME_VAULT_TOKEN_FILE": str(token)}
+        refused = run(command, MNEME_ENCRYPTION_DRIVER="vault", **variables)
+        assert refused.exit_code == 1
+        assert f"there is no token for Vault. {token}" in refused.stderr.replace("\n", " ")
+        assert "Traceback" not in refused.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from services.common.embedding.encoder import EncoderSettings
+from services.common.encryption.hosted import hosted_key_management
 from services.common.encryption.key_file import add_key
 from services.common.hosting import HostSettings
 from services.common.settings_file import SettingsSource
@@ -20,11 +21,13 @@ def test_the_environment_sets_the_models_threads_where_it_names_them() -> None:
     )
 
 
-def test_spec_7_3_a_key_file_switches_encryption_on_with_neo4j_as_without(tmp_path: Path) -> None:
+async def test_spec_7_3_a_key_file_switches_encryption_on_with_neo4j_as_without(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     add_key(file)
     source = SettingsSource({})
-    for create in (create_key_ring, create_carried_keys):
-        for neo4j_url in ("", "bolt://graph"):
-            assert create(source, HostSettings(encryption_key_file=file, neo4j_url=neo4j_url)) is not None
-            assert create(source, HostSettings(neo4j_url=neo4j_url)) is None
+    for neo4j_url in ("", "bolt://graph"):
+        on = HostSettings(encryption_key_file=file, neo4j_url=neo4j_url)
+        for host, is_on in ((on, True), (HostSettings(neo4j_url=neo4j_url), False)):
+            async with hosted_key_management(host, source) as management:
+                assert (create_key_ring(source, management) is not None) is is_on
+                assert (create_carried_keys(source, management) is not None) is is_on

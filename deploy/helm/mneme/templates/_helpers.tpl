@@ -90,6 +90,7 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
 {{- if and (eq $component "episodic") (include "mneme.qdrantUrl" $root) -}}{{- $engines = append $engines "qdrant" -}}{{- end -}}
 {{- if has $component (list "semantic" "agentic") -}}{{- $engines = append $engines (ternary "neo4j" "postgres" (ne $neo4j "")) -}}{{- end -}}
 {{- if and (eq $component "migrate") $neo4j -}}{{- $engines = append $engines "neo4j" -}}{{- end -}}
+{{- if and $root.Values.encryption.vault.address (has $component (list "gateway" "session" "episodic" "semantic" "agentic")) -}}{{- $engines = append $engines "vault" -}}{{- end -}}
 {{- join "," $engines -}}
 {{- end }}
 
@@ -105,6 +106,8 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
 {{- if and (eq $service "gateway") $root.Values.secrets.keys.postgresDirectUrl -}}{{- $names = append $names "postgresDirectUrl" -}}{{- end -}}
 {{- if and (has "qdrant" $engines) (include "mneme.qdrantHasKey" $root) -}}{{- $names = append $names "qdrantApiKey" -}}{{- end -}}
 {{- if has "neo4j" $engines -}}{{- $names = append $names "neo4jPassword" -}}{{- end -}}
+{{- if and $root.Values.encryption.keyFile (ne $service "migrate") -}}{{- $names = append $names "encryptionKeys" -}}{{- end -}}
+{{- if and (has "vault" $engines) (not $root.Values.encryption.vault.tokenFile) -}}{{- $names = append $names "vaultToken" -}}{{- end -}}
 {{- join "," $names -}}
 {{- end }}
 
@@ -117,7 +120,9 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
   "postgresOwnerUrl" "MNEME_POSTGRES_OWNER_URL_FILE"
   "sessionStoreUrl" "MNEME_SESSION_STORE_URL_FILE"
   "qdrantApiKey" "MNEME_QDRANT_API_KEY_FILE"
-  "neo4jPassword" "MNEME_NEO4J_PASSWORD_FILE") . -}}
+  "neo4jPassword" "MNEME_NEO4J_PASSWORD_FILE"
+  "encryptionKeys" "MNEME_ENCRYPTION_KEY_FILE"
+  "vaultToken" "MNEME_VAULT_TOKEN_FILE") . -}}
 {{- end }}
 
 {{/* Environment of a service or of the migration: that of the chart, and extraEnv. */}}
@@ -165,6 +170,30 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
 {{- end }}
 {{- end }}
 {{- if ne $service "migrate" }}
+{{- with $root.Values.encryption.vault }}
+{{- if .address }}
+- name: MNEME_ENCRYPTION_DRIVER
+  value: {{ $root.Values.encryption.driver | default "vault" }}
+- name: MNEME_VAULT_ADDRESS
+  value: {{ .address | quote }}
+- name: MNEME_VAULT_KEY_NAME
+  value: {{ .key | quote }}
+- name: MNEME_VAULT_MOUNT
+  value: {{ .mount | quote }}
+{{- with .namespace }}
+- name: MNEME_VAULT_NAMESPACE
+  value: {{ . | quote }}
+{{- end }}
+{{- with .tokenFile }}
+- name: MNEME_VAULT_TOKEN_FILE
+  value: {{ . | quote }}
+{{- end }}
+{{- with .authorityFile }}
+- name: MNEME_VAULT_TLS_AUTHORITY
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
 - name: MNEME_LISTEN
   value: 0.0.0.0:7700
 {{- if $root.Values.metrics.enabled }}

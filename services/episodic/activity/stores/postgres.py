@@ -217,7 +217,7 @@ class PostgresActivityStore(PostgresTaskStore):
         name = (owner.tenant_id, owner.user_id)
         count, until = 0, now
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(sql.LOCK_OWNER, *name)
+            await connection.execute(sql.LOCK_OWNER_TO_ERASE, *name)
             for statement in sql.DELETE:
                 [gone] = await connection.fetch(statement, *name, removal.conversation_id, keys)
                 count += gone["count"]
@@ -232,6 +232,7 @@ class PostgresActivityStore(PostgresTaskStore):
     async def remove_tenant(self, tenant_id: TenantId) -> int:
         """See `ActivityStore.remove_tenant`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute(sql.DELETE_OWNERS, tenant_id)  # what is being learned ends before it
             count = sum([_count(await connection.execute(statement, tenant_id)) for statement in sql.DELETE_TENANT])
             for statement in sql.DELETE_TENANT_REST:
                 await connection.execute(statement, tenant_id)

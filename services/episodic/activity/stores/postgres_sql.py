@@ -14,7 +14,8 @@ _LEARNING: Final = "kind, learned, path, confidence"
 _TASK: Final = "task_id, time, conversation_id, scope_key, description, intent, status, outcome, update_time, end_time"
 _COMMON_TYPES: Final = "$3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[]"
 
-TABLES: Final = ("activity_tools", "activity_files", "activity_tasks", "activity_snapshots", "activity_learnings")
+# In the order in which writes and jobs lock them.
+TABLES: Final = ("activity_tools", "activity_files", "activity_snapshots", "activity_learnings", "activity_tasks")
 
 # A plan that was made while the table was empty would look for known ids by reading all records of the user.
 PLAN_ANEW: Final = """
@@ -24,6 +25,11 @@ PLAN_ANEW: Final = """
 LOCK_OWNER: Final = """
     INSERT INTO episodic.activity_owners AS o (tenant_id, user_id, revision) VALUES ($1, $2, 1)
     ON CONFLICT (tenant_id, user_id) DO UPDATE SET revision = o.revision + 1
+"""
+# The same, and what was learned of the records until then is not stored any more.
+LOCK_OWNER_TO_ERASE: Final = """
+    INSERT INTO episodic.activity_owners AS o (tenant_id, user_id, revision) VALUES ($1, $2, 1)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE SET revision = o.revision + 1, erasure_id = gen_random_uuid()
 """
 
 
@@ -235,8 +241,12 @@ REMOVE_PATTERNS: Final = """
 """
 LEARNED: Final = """
     UPDATE episodic.activity_owners SET learned_revision = greatest(learned_revision, $3)
-    WHERE tenant_id = $1 AND user_id = $2
+    WHERE tenant_id = $1 AND user_id = $2 AND erasure_id = $4
+    RETURNING true
 """
+LOG_STATE: Final = as_tenant("""
+    SELECT revision, erasure_id FROM episodic.activity_owners WHERE tenant_id = $1 AND user_id = $2
+""")
 OUTCOMES: Final = as_tenant("""
     SELECT record_id, task_id, scope_key, tool_name, success, error_message, time FROM episodic.activity_tools
     WHERE tenant_id = $1 AND user_id = $2 AND record_id <> '' AND task_id <> '' AND time >= $3
@@ -267,13 +277,14 @@ ERASURES: Final = """
     SELECT erased_id, erase_time FROM episodic.activity_erasures WHERE tenant_id = $1 AND erased_id = ANY($2)
 """
 DELETE_OWNER: Final = "DELETE FROM episodic.activity_owners WHERE tenant_id = $1 AND user_id = $2"
+DELETE_OWNERS: Final = "DELETE FROM episodic.activity_owners WHERE tenant_id = $1"
 DELETE_TENANT: Final = tuple(
     f"DELETE FROM episodic.{table} WHERE tenant_id = $1"  # noqa: S608 - names of ours
     for table in TABLES
 )
 DELETE_TENANT_REST: Final = tuple(
     f"DELETE FROM episodic.{table} WHERE tenant_id = $1"  # noqa: S608 - names of ours
-    for table in ("activity_patterns", "activity_owners", "activity_erasures")
+    for table in ("activity_patterns", "activity_erasures")
 )
 SCOPE_KEYS: Final = as_tenant(
     " UNION ".join(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
+from services.common.encryption.cipher import PLAIN, Cipher
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.encryption.sealing import OwnerSealing, opened_of
 from services.common.maintenance.fence import check_fence, fenced_transaction
@@ -13,7 +16,7 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Pool
 from services.episodic.activity.model import FileOperation, Pattern
-from services.episodic.activity.store import ActivityOwner, FileChange, Partition, ToolOutcome
+from services.episodic.activity.store import ActivityOwner, FileChange, LogState, Partition, ToolOutcome
 from services.episodic.activity.stores import postgres_sql as sql
 from services.episodic.activity.stores.postgres_sealing import PATTERNS, TOOLS
 
@@ -73,36 +76,31 @@ class PostgresActivityUpkeep:
         found = await fetch_as_tenant(self._pool, sql.PATTERN_COUNTS, owner.tenant_id, owner.user_id)
         return {str(row["pattern_id"]): (row["observed_count"], row["contrary_count"]) for row in found}
 
+    async def log_state(self, owner: Owner) -> LogState | None:
+        """See `ActivityUpkeepStore.log_state`."""
+        found = await fetch_as_tenant(self._pool, sql.LOG_STATE, owner.tenant_id, owner.user_id)
+        return LogState(found[0]["revision"], found[0]["erasure_id"]) if found else None
+
     async def put_patterns(
-        self, owner: Owner, patterns: Sequence[Pattern], *, removed: Sequence[str], revision: int | None
-    ) -> None:
+        self, owner: Owner, patterns: Sequence[Pattern], *, removed: Sequence[str], learned: LogState | None
+    ) -> bool:
         """See `ActivityUpkeepStore.put_patterns`."""
         name = (owner.tenant_id, owner.user_id)
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await check_fence(connection)
-            if patterns:
-                cipher = await OwnerSealing(self._keys, connection, owner).cipher(is_new=True)
-                sealed = [PATTERNS.seal(cipher, {"pattern_id": p.pattern_id, "error": p.error}) for p in patterns]
-                await connection.execute(
-                    sql.PUT_PATTERNS,
-                    *name,
-                    [one.pattern_id for one in patterns],
-                    [int(one.kind) for one in patterns],
-                    [one.scope_key for one in patterns],
-                    ["\x1e".join(one.paths) for one in patterns],
-                    [one.tool_name for one in patterns],
-                    [one["error"] for one in sealed],
-                    [one.folder for one in patterns],
-                    [one.observed_count for one in patterns],
-                    [one.contrary_count for one in patterns],
-                    [one.first_time for one in patterns],
-                    [one.last_time for one in patterns],
-                    [one.confidence for one in patterns],
-                )
-            if removed:
-                await connection.execute(sql.REMOVE_PATTERNS, *name, list(removed))
-            if revision is not None:
-                await connection.execute(sql.LEARNED, *name, revision)
+        with contextlib.suppress(_ErasedError):
+            async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+                await check_fence(connection)
+                # The key before other locks; that of a user who was erased is not left: the transaction is taken back.
+                cipher = await OwnerSealing(self._keys, connection, owner).cipher(is_new=True) if patterns else PLAIN
+                if learned is not None:
+                    of_log = (learned.revision, learned.erasure_id)
+                    if not await connection.fetchval(sql.LEARNED, *name, *of_log):
+                        raise _ErasedError
+                if patterns:
+                    await connection.execute(sql.PUT_PATTERNS, *name, *_columns(patterns, cipher))
+                if removed:
+                    await connection.execute(sql.REMOVE_PATTERNS, *name, list(removed))
+            return True
+        return False
 
     async def partitions(self) -> Sequence[Partition]:
         """See `ActivityUpkeepStore.partitions`."""
@@ -124,3 +122,25 @@ class PostgresActivityUpkeep:
         """See `ActivityUpkeepStore.delete_before`."""
         async with fenced_transaction(self._pool) as connection:
             return int(await connection.fetchval("SELECT episodic.delete_activity_before($1)", time))
+
+
+class _ErasedError(Exception):
+    """Records that patterns were learned from are gone."""
+
+
+def _columns(patterns: Sequence[Pattern], cipher: Cipher) -> list[list[Any]]:
+    sealed = [PATTERNS.seal(cipher, {"pattern_id": one.pattern_id, "error": one.error}) for one in patterns]
+    return [
+        [one.pattern_id for one in patterns],
+        [int(one.kind) for one in patterns],
+        [one.scope_key for one in patterns],
+        ["\x1e".join(one.paths) for one in patterns],
+        [one.tool_name for one in patterns],
+        [one["error"] for one in sealed],
+        [one.folder for one in patterns],
+        [one.observed_count for one in patterns],
+        [one.contrary_count for one in patterns],
+        [one.first_time for one in patterns],
+        [one.last_time for one in patterns],
+        [one.confidence for one in patterns],
+    ]

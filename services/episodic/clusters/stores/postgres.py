@@ -40,6 +40,12 @@ _MEMBERS: Final = f"""
         AND ($7::text[] IS NULL OR e.scope_key = ANY($7))
     ORDER BY m.membership DESC, m.episode_id LIMIT $6
 """
+_OWNER: Final = """
+    SELECT o.revision, o.revision > coalesce(c.revision, 0) AS is_changed
+    FROM episodic.owners AS o
+    LEFT JOIN episodic.cluster_owners AS c ON c.tenant_id = o.tenant_id AND c.user_id = o.user_id
+    WHERE o.tenant_id = $1 AND o.user_id = $2
+"""
 _EXTENT: Final = """
     SELECT count(*) AS active, count(*) FILTER (WHERE m.episode_id IS NULL) AS new,
         coalesce((
@@ -144,8 +150,11 @@ class PostgresClusterStore:
             for row in found
         ]
 
-    async def owners(self, *, after: Owner | None, limit: int) -> Sequence[ClusterOwner]:
+    async def owners(self, *, after: Owner | None, limit: int, only: Owner | None = None) -> Sequence[ClusterOwner]:
         """See `ClusterStore.owners`."""
+        if only is not None:
+            found = [] if only == after else await self._read(_OWNER, only)
+            return [ClusterOwner(only, row["revision"], row["is_changed"]) for row in found]
         tenant_id, user_id = ("", "") if after is None else (after.tenant_id, after.user_id)
         with translate_errors():
             found = await self._pool.fetch(

@@ -32,6 +32,12 @@ CALL (tenant_id, user_id) {
 }
 RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
 """
+COUNT: Final[LiteralString] = """
+MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
+WHERE f.fact_id IS NOT NULL AND f.status < 3
+RETURN count(f) AS count
+"""
 _RETAINED: Final[LiteralString] = f"""
     f.fact_id AS fact_id, f.revision AS revision, f.importance AS importance,
     {microseconds("f.last_confirmed_time")} AS last_confirmed_time, {microseconds("f.fade_time")} AS fade_time
@@ -77,7 +83,7 @@ SET f.status = coalesce(f.previous_status, 1), f.previous_status = null, f.fade_
     f.revision = f.revision + 1
 RETURN f.fact_id AS fact_id
 """
-OWNER_QUERIES: Final[tuple[LiteralString, ...]] = (FADED, LEAST, MERGEABLE, RETIRE, REINSTATE)
+OWNER_QUERIES: Final[tuple[LiteralString, ...]] = (COUNT, FADED, LEAST, MERGEABLE, RETIRE, REINSTATE)
 """For the test that reads their plans."""
 
 
@@ -89,8 +95,13 @@ class Neo4jFactUpkeep:
         self._graph = graph
         self._keys = keys
 
-    async def active_counts(self, *, after: Owner | None, limit: int) -> Sequence[OwnerFacts]:
+    async def active_counts(
+        self, *, after: Owner | None, limit: int, only: Owner | None = None
+    ) -> Sequence[OwnerFacts]:
         """See `FactUpkeepStore.active_counts`."""
+        if only is not None:
+            count = 0 if only == after else (await self._read(COUNT, only))[0]["count"]
+            return [OwnerFacts(only, count)] if count else []
         last = {"tenant_id": "", "user_id": ""} if after is None else _key(after)
         # A page of users may have no active facts at all: the next one is read then.
         while True:

@@ -30,6 +30,9 @@ GROUP BY tenant_id, user_id
 ORDER BY tenant_id, user_id
 LIMIT $3
 """
+_COUNT: Final = """
+SELECT count(*) AS count FROM semantic.facts WHERE tenant_id = $1 AND user_id = $2 AND status IN (1, 2)
+"""
 _RETAINED: Final = "fact_id, revision, importance, last_confirmed_time, fade_time"
 _FADED: Final = f"""
 SELECT {_RETAINED} FROM semantic.facts
@@ -70,8 +73,13 @@ class PostgresFactUpkeep:
         self._pool = pool
         self._keys = keys
 
-    async def active_counts(self, *, after: Owner | None, limit: int) -> Sequence[OwnerFacts]:
+    async def active_counts(
+        self, *, after: Owner | None, limit: int, only: Owner | None = None
+    ) -> Sequence[OwnerFacts]:
         """See `FactUpkeepStore.active_counts`."""
+        if only is not None:
+            count = 0 if only == after else (await self._read(_COUNT, only))[0]["count"]
+            return [OwnerFacts(only, count)] if count else []
         last = ("", "") if after is None else (after.tenant_id, after.user_id)
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction(readonly=True):

@@ -27,7 +27,7 @@ from tests.support.helm import (
     pods,
 )
 
-PORTS = {"postgres": 5432, "redis": 6379, "qdrant": 6334, "neo4j": 7687}
+PORTS = {"postgres": 5432, "redis": 6379, "qdrant": 6334, "neo4j": 7687, "vault": 8200}
 
 # The arrows of docs/architecture.md: who opens connections to whom.
 ARROWS = {
@@ -153,6 +153,8 @@ def test_spec_7_1_networks_allow_the_arrows_of_the_architecture_alone(chart: Cha
     if name == "embedded":
         expected = {arrow for arrow in ARROWS if arrow[1] not in {"neo4j", "qdrant"}}
         expected = expected | {("semantic", "postgres", 5432), ("agentic", "postgres", 5432)}
+    if name == "production":
+        expected = expected | {(service, "vault", 8200) for service in SERVICES}
     assert _outgoing(policies) == expected
     incoming = {
         (peer["podSelector"]["matchLabels"]["app.kubernetes.io/component"], component, port["port"])
@@ -205,6 +207,24 @@ def test_spec_7_1_a_pod_sees_the_secrets_that_it_uses_and_no_others(chart: Chart
             for variable, value in environment(container).items():
                 if re.search("SECRET|PASSWORD|_KEY|POSTGRES.*URL|STORE_URL", variable) and value:
                     assert value.startswith("/run/secrets/"), variable
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "variable"),
+    [
+        ("production", "vault_token", "MNEME_VAULT_TOKEN_FILE"),
+        ("embedded", "encryption_keys", "MNEME_ENCRYPTION_KEY_FILE"),
+    ],
+)
+def test_spec_7_3_the_services_and_no_other_pods_get_what_opens_data_keys(
+    chart: Chart, name: str, key: str, variable: str
+) -> None:
+    for component, pod in pods(chart.manifests(name)):
+        items = [item for v in pod["spec"]["volumes"] for item in v.get("secret", {}).get("items", [])]
+        paths = [f"/run/secrets/mneme/{item['path']}" for item in items if item["key"] == key]
+        assert len(paths) == (component in SERVICES), component
+        for container in pod["spec"]["containers"]:
+            assert [v for n, v in environment(container).items() if n == variable] == paths
 
 
 @each_set
@@ -304,7 +324,8 @@ def test_spec_7_1_certificates_are_mutual_between_services_and_clients_need_none
         assert {"server auth", "client auth"} <= set(made[service]["usages"])
         variables = environment(pod["containers"][0])
         expected = "MNEME_TIER_TLS_AUTHORITY" if service == "gateway" else "MNEME_TLS_AUTHORITY"
-        assert {name for name in variables if name.endswith("TLS_AUTHORITY")} == {expected}
+        named = {name for name in variables if name.endswith("TLS_AUTHORITY")}
+        assert named - {"MNEME_VAULT_TLS_AUTHORITY"} == {expected}
     assert "mneme.example.org" in made["gateway"]["dnsNames"]
 
 

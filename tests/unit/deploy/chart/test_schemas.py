@@ -81,6 +81,13 @@ def _compared(kubeconform: str, text: str, version: str) -> subprocess.Completed
         (["tls.enabled=true"], "tls.enabled needs certificates: set tls.secretNames.gateway, or tls.certManager"),
         (["tls.certManager.enabled=true"], "tls.certManager.enabled needs tls.enabled"),
         (["tls.enabled=true", "tls.certManager.enabled=true"], "tls.certManager.issuerRef.name is required"),
+        (["encryption.vault.address=http://vault:8200"], "'/encryption/vault/address': 'http://vault:8200' does not"),
+        (["encryption.driver=kms"], "'/encryption/driver': value must be one of '', 'file', 'vault'"),
+        (["encryption.driver=vault"], "encryption.driver chooses between encryption.keyFile and"),
+        (
+            ["engines.enabled=true", "secrets.name=", "qdrant.url=", "encryption.keyFile=true"],
+            "leave encryption.keyFile false and encryption.vault.address empty",
+        ),
         (["engines.enabled=true"], "leave secrets.name, qdrant.url and neo4j.url empty"),
         (["gateway.autoscaling.minReplicas=11"], "gateway.autoscaling.minReplicas (11) is above maxReplicas (10)"),
         (["drainSeconds=40"], "terminationGracePeriodSeconds must be at least 52"),

@@ -57,8 +57,11 @@ async def test_spec_6_5_a_tenant_waits_for_one_write_however_many_another_has_wa
 async def test_spec_6_5_a_tenant_writes_one_at_a_time_while_another_one_writes_and_for_a_while_after() -> None:
     now = 0.0
     settings = AdmissionSettings(writes_max=4, writes_per_tenant_max=3, writes_beside_others_max=1, others_seconds=10.0)
-    writes = Writes(TenantTurns(settings, monotonic=lambda: now))
+    turns = TenantTurns(settings, monotonic=lambda: now)
+    writes = Writes(turns)
     await writes.start("b", "b0")
+    assert turns.has_others("a")
+    assert not turns.has_others("b")
     await writes.end("b0")
     for number in range(3):
         await writes.start("a", f"a{number}")
