@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
+from typing import Final
 
 from services.common.settings_types import Count, CountOrNone
 
@@ -26,6 +27,10 @@ class Attachment:
     uri: str = ""
     mime_type: str = ""
     caption: str = ""  # what it shows, in words; searched with the text
+
+
+TURNS_APART: Final = timedelta(microseconds=1)
+"""Between turns of one request that have no time: what is said later may take back what was said before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,7 @@ from services.gateway.servicer import UseCases
 from services.gateway.session_archive import SessionArchive
 from services.gateway.sessions import SessionAccess
 from services.gateway.sinks import all_sinks
+from services.gateway.suggestions import GET_SUGGESTIONS, RecentQueries
 from services.gateway.tokens import ConsistencyTokens
 from services.gateway.upstream import TierChannels, Upstream
 
@@ -254,6 +255,7 @@ async def open_gateway(
             metadata,
             grants,
             handlers=own_methods(use_cases, windows, grants),
+            completions={GET_SUGGESTIONS: RecentQueries(recall_log, resources.clock, chosen.suggestions)},
             check_user=use_cases.reader.user,
             on_change=profiles.expire,
             deadline_seconds=chosen.deadline_seconds,

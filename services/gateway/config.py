@@ -31,6 +31,7 @@ from services.gateway.recall.stages.rewriting import RewritingSettings
 from services.gateway.remembering import RememberSettings
 from services.gateway.requests import RequestLimits
 from services.gateway.sessions import SessionSettings
+from services.gateway.suggestions import SuggestionSettings
 from services.gateway.upstream import UpstreamSettings
 
 
@@ -74,6 +75,7 @@ class GatewaySettings:
     rankers: RankerSettings = field(default_factory=RankerSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     context_window: ContextWindowSettings = field(default_factory=ContextWindowSettings)
+    suggestions: SuggestionSettings = field(default_factory=SuggestionSettings)
     http: HttpSettings = field(default_factory=HttpSettings)
     deadline_seconds: Seconds = 10.0  # for a call whose deadline is not known
     tells_other_gateways: bool = True  # by NOTIFY; a gateway that is alone needs not

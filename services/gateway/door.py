@@ -26,6 +26,7 @@ from services.common.errors_grpc import from_rpc_error
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import ServiceBinding
+from services.common.scope import Scope
 from services.gateway.grants.model import MemoryKind, Readers
 from services.gateway.grants.service import ReaderGrants
 from services.gateway.upstream import TierChannels
@@ -33,6 +34,9 @@ from services.gateway.upstream_client import MetadataSource
 
 Handler: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 """A method that the gateway serves itself: from the request message, or the messages of a stream, to the response."""
+
+Completion: TypeAlias = Callable[[Any, str, Scope], Awaitable[None]]
+"""Adds to the request message of a read what only the gateway knows, for a tenant and the scope of its reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class Door:
         grants: ReaderGrants,
         *,
         handlers: Mapping[str, Handler],
+        completions: Mapping[str, Completion],
         check_user: Callable[[str], None],
         on_change: Callable[[str, str], None],
         deadline_seconds: float,
@@ -100,6 +105,7 @@ class Door:
             grants: Of readers.
             handlers: Methods that the gateway serves itself, by full name such as
                 "mneme.session.v1.SessionService.GetSession".
+            completions: Of requests to scoped reads of the tiers, by full name of the method.
             check_user: Raises where a user's id is not valid.
             on_change: Makes recalls read anew what they cache of a tenant's user.
             deadline_seconds: For a call whose deadline is not known.
@@ -108,6 +114,7 @@ class Door:
         self._metadata = metadata
         self._grants = grants
         self._handlers = handlers
+        self._completions = completions
         self._check_user = check_user
         self._on_change = on_change
         self._deadline_seconds = deadline_seconds
@@ -148,6 +155,7 @@ class Door:
                 service.kind,
                 self._call(service, method, request_class.SerializeToString),
                 is_scope_optional=is_optional,
+                complete=self._completions.get(method.full_name),
             )
             return grpc.unary_unary_rpc_method_handler(serve, request_class.FromString)
         if service.is_cached and role_of(method.name) is Role.WRITER:
@@ -166,7 +174,12 @@ class Door:
         return serve
 
     def _read(
-        self, kind: MemoryKind, call: Callable[[Any, Principal], Awaitable[bytes]], *, is_scope_optional: bool
+        self,
+        kind: MemoryKind,
+        call: Callable[[Any, Principal], Awaitable[bytes]],
+        *,
+        is_scope_optional: bool,
+        complete: Completion | None,
     ) -> Handler:
         async def serve(request: Any, _context: Context) -> bytes:
             caller = current_principal()
@@ -176,6 +189,8 @@ class Door:
                 return await call(request, caller)
             scope = scope_from_proto(request.reader_scope, present=present, field_path="reader_scope")
             granted = await self._grants.to(caller.tenant_id, request.user_id, scope)
+            if complete is not None:
+                await complete(request, caller.tenant_id, scope)
             return await call(request, Readers(scope, granted).principal(caller, kind))
 
         return serve

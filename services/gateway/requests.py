@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Final, Literal, TypeAlias
 
 from mneme.gateway.v1 import context_pb2, deliveries_pb2, memory_pb2, recall_pb2
@@ -15,7 +16,7 @@ from services.common.idempotency.requests import request_digest
 from services.common.paging import RESPONSE_BYTES_MAX
 from services.common.scope import Scope
 from services.common.settings_types import Count, ResponseBytes, table
-from services.common.turns import Turn, TurnLimits
+from services.common.turns import TURNS_APART, Turn, TurnLimits
 from services.common.validation import Violations
 from services.gateway.context.model import ContextOrder, ContextRequest, ContextSettings, SectionKind
 from services.gateway.grants.model import MemoryKind
@@ -81,7 +82,7 @@ class RequestReader:
 
         Args:
             request: The item.
-            now: For turns without a time.
+            now: For turns without a time; each is later than the one before, so that it can take something back.
             path: What field paths begin with, such as "items[3].".
         """
         violations = Violations()
@@ -92,9 +93,8 @@ class RequestReader:
         turns: list[Turn] = []
         for index, turn in enumerate(request.turns[: limits.turns_per_item_max]):
             try:
-                turns.append(
-                    turn_from_proto(turn, now=now, field_path=f"{path}turns[{index}]", limits=self._limits.turn)
-                )
+                said, field_path = now + index * TURNS_APART, f"{path}turns[{index}]"
+                turns.append(turn_from_proto(turn, now=said, field_path=field_path, limits=self._limits.turn))
             except InvalidArgument as error:
                 violations.include(error)
         scope = self._scope(violations, request, "scope", path=path)
@@ -122,9 +122,8 @@ class RequestReader:
         turn_count = sum(len(item.turns) for item in request.items)
         violations.count("items[].turns", turn_count, count_max=limits.turns_per_batch_max)
         violations.raise_if_any()
-        return [
-            self.remember_or_error(item, now=now, path=f"items[{index}].") for index, item in enumerate(request.items)
-        ]
+        said = (now + count * TURNS_APART for count in accumulate((len(i.turns) for i in request.items), initial=0))
+        return [self.remember_or_error(r, now=next(said), path=f"items[{i}].") for i, r in enumerate(request.items)]
 
     def remember_or_error(
         self, request: memory_pb2.RememberRequest, *, now: datetime, path: str

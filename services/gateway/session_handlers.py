@@ -12,7 +12,7 @@ from services.common.errors import InvalidArgument, NotFound
 from services.common.idempotency.requests import request_digest
 from services.common.rpc.interceptors.base import Context
 from services.common.scope import Scope
-from services.common.turns import Turn
+from services.common.turns import TURNS_APART, Turn
 from services.common.validation import Violations
 from services.gateway.door import Handler
 from services.gateway.journal.model import RememberCommand
@@ -125,7 +125,7 @@ class SessionHandlers(Handlers):
 
     def _commands(self, request: pb.AppendTurnsRequest) -> list[RememberCommand]:
         """The turns as commands, one for each run of turns of the same scope."""
-        violations, said = Violations(), list[tuple[Scope, Turn]]()
+        violations, said, now = Violations(), list[tuple[Scope, Turn]](), self._use.clock.now()
         limits = self._use.reader.limits
         if violations.count("turns", len(request.turns), count_min=1, count_max=limits.journal.turns_per_item_max):
             for index, message in enumerate(request.turns):
@@ -135,8 +135,8 @@ class SessionHandlers(Handlers):
                 try:
                     present = message.HasField("scope")
                     scope = scope_from_proto(message.scope, present=present, field_path=f"{path}.scope")
-                    now = self._use.clock.now()
-                    turn = turn_from_proto(message.turn, now=now, field_path=f"{path}.turn", limits=limits.turn)
+                    said_time = now + index * TURNS_APART
+                    turn = turn_from_proto(message.turn, now=said_time, field_path=f"{path}.turn", limits=limits.turn)
                 except InvalidArgument as error:
                     violations.include(error)
                     continue

@@ -18,6 +18,7 @@ from services.common.idempotency.requests import idempotency_key
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.paging import Cursor, PageTokens
 from services.common.scope import Scope
+from services.common.turns import TURNS_APART
 from services.common.validation import Violations
 from services.session.config import SessionDefaults, SessionLimits
 from services.session.model import (
@@ -283,7 +284,8 @@ def _said_turns(
         if position is not None:
             violations.number(f"{path}.position", position, low=0, high=POSITION_MAX)
         try:
-            turn = turn_from_proto(message.turn, now=now, field_path=f"{path}.turn", limits=limits.turn)
+            said_time = now + i * TURNS_APART
+            turn = turn_from_proto(message.turn, now=said_time, field_path=f"{path}.turn", limits=limits.turn)
             scope = scope_from_proto(message.scope, present=message.HasField("scope"), field_path=f"{path}.scope")
         except InvalidArgument as error:
             violations.include(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import (
@@ -225,6 +226,16 @@ class JournalRemovalContract:
             assert await listed(limit) == expected
         assert await listed(9, user="u2") == []
         assert await listed(9, tenant="other") == []
+
+    async def test_spec_4_6_the_latest_recalls_of_a_user_come_first(self, journal: Journal, clock: FakeClock) -> None:
+        ids = [str(UUID(int=number)) for number in range(1, 5)]
+        for number, recall_id in enumerate(ids[:3]):
+            clock.advance(minutes=1)
+            await journal.add_recalls([RecallRecord("acme", recall_id, "u1", (), clock.now(), query=f"q{number}")])
+        await journal.add_recalls([RecallRecord("other", ids[3], "u1", (), clock.now(), query="of another tenant")])
+        latest = await journal.latest_recalls("acme", "u1", limit=2)
+        assert [(recall.recall_id, recall.query) for recall in latest] == [(ids[2], "q2"), (ids[1], "q1")]
+        assert await journal.latest_recalls("acme", "u2", limit=2) == []
 
     async def test_spec_6_4_what_a_recall_returned_is_known_for_a_while(
         self, journal: Journal, clock: FakeClock

@@ -48,6 +48,7 @@ from mneme_client.enums import (
     TierState,
 )
 from mneme_client.enums_decisions import (
+    GateReason,
     MergeDecision,
     MergeGroupState,
     SupersessionDecider,
@@ -79,6 +80,7 @@ from mneme_client.resources import (
 from mneme_client.results import (
     AppendResult,
     AppliedPattern,
+    AppliedProfile,
     Conflict,
     Conversation,
     DeadLetter,
@@ -142,6 +144,7 @@ __all__ = [
     "DEFAULT_TARGET",
     "AppendResult",
     "AppliedPattern",
+    "AppliedProfile",
     "Attachment",
     "AuditCheckpoint",
     "AuditEntry",
@@ -196,6 +199,7 @@ __all__ = [
     "ForgetResult",
     "FoundDocument",
     "FoundDocuments",
+    "GateReason",
     "Grant",
     "ImportedUser",
     "Interaction",

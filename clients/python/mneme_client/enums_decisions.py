@@ -59,3 +59,20 @@ class SupersessionDecision(WireEnum):
     EARLIER_STANDS = 2
     BOTH_STAND = 3
     BOTH_REDUCED = 4
+
+
+class GateReason(WireEnum):
+    """Why the write gate kept a turn as a memory, or left it in the conversation log alone."""
+
+    UNSPECIFIED = 0  # the gate is off
+    STATED_IMPORTANCE = 1
+    EXPLICIT_REQUEST = 2
+    CORRECTION = 3
+    DECISION = 4
+    PERSONAL = 5
+    DETAIL = 6
+    NEW_INFORMATION = 7
+    ANSWER = 8
+    GREETING = 9
+    ACKNOWLEDGEMENT = 10
+    NOISE = 11

@@ -16,6 +16,7 @@ from mneme.gateway.v1 import conversations_pb2, deliveries_pb2, grants_pb2, memo
 from mneme.session.v1 import session_pb2
 from mneme_client import results as r
 from mneme_client.enums import MemoryKind, Role, ScopeLevel, Tier
+from mneme_client.enums_decisions import GateReason
 from mneme_client.errors import from_item_status
 from mneme_client.types import Attachment, Scope, Turn
 
@@ -63,7 +64,10 @@ def remember_result(message: memory_pb2.RememberResponse) -> r.RememberResult:
     """The acknowledgement."""
     return r.RememberResult(
         interactions=tuple(
-            r.InteractionReference(i.interaction_id, i.position, i.verdict.gated) for i in message.interactions
+            r.InteractionReference(
+                i.interaction_id, i.position, i.verdict.gated, GateReason(i.verdict.reason), i.verdict.detail
+            )
+            for i in message.interactions
         ),
         consistency_token=message.consistency_token,
         replayed=message.replayed,

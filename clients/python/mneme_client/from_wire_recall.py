@@ -16,6 +16,7 @@ from mneme_client.enums import (
 )
 from mneme_client.from_wire import duration, moment, scope, session_turn, turn
 from mneme_client.from_wire_resources import fact, note
+from mneme_client.from_wire_supersessions import supersession
 from mneme_client.trust import SourceTrust
 
 
@@ -116,6 +117,7 @@ def memory(message: recall_pb2.Memory) -> r.Memory:
         scope=scope(message.scope),
         superseded_by=message.superseded_by,
         source_trust=SourceTrust(message.source_trust),
+        superseded_statements=tuple(map(supersession, message.superseded_statements)),
     )
 
 
@@ -144,4 +146,11 @@ def query_reading(message: recall_pb2.QueryReading) -> r.QueryReading:
             r.AppliedPattern(p.pattern, p.replacement, p.confidence, p.procedure_id, ProcedureKind(p.kind))
             for p in message.applied_patterns
         ),
+        applied_profile=_applied_profile(message.applied_profile) if message.HasField("applied_profile") else None,
+    )
+
+
+def _applied_profile(message: recall_pb2.AppliedProfile) -> r.AppliedProfile:
+    return r.AppliedProfile(
+        tuple(message.preferred_sources), tuple(message.excluded_sources), message.fact_confidence_min
     )

@@ -19,7 +19,7 @@ from mneme_client.enums import (
     NoteStatus,
     Role,
 )
-from mneme_client.from_wire import attachment, item_error, moment, scope
+from mneme_client.from_wire import attachment, duration, item_error, moment, scope
 from mneme_client.results import ItemError
 
 
@@ -131,23 +131,16 @@ def _fact_version(message: facts_pb2.FactVersion) -> r.FactVersion:
 
 def scored_fact(message: facts_pb2.ScoredFact) -> r.ScoredFact:
     """A hit of a search."""
-    return r.ScoredFact(fact(message.fact), message.similarity, FactAdmission(message.admission))
+    known = message.current_confidence if message.HasField("current_confidence") else None
+    return r.ScoredFact(fact(message.fact), message.similarity, FactAdmission(message.admission), known)
 
 
 def profile(message: profile_pb2.Profile) -> r.Profile:
     """The profile."""
-    stated, counted = message.preferences, message.statistics
+    counted = message.statistics
     return r.Profile(
         user_id=message.user_id,
-        preferences=r.Preferences(
-            response_format=stated.response_format,
-            detail_level=stated.detail_level,
-            citation_style=stated.citation_style,
-            language=stated.language,
-            preferred_sources=tuple(stated.preferred_sources),
-            excluded_sources=tuple(stated.excluded_sources),
-            other=dict(stated.other),
-        ),
+        preferences=preferences(message.preferences),
         statistics=r.ProfileStatistics(
             user_turn_count=counted.user_turn_count,
             assistant_turn_count=counted.assistant_turn_count,
@@ -157,9 +150,32 @@ def profile(message: profile_pb2.Profile) -> r.Profile:
             peak_hours=tuple(counted.peak_hours),
             first_interaction_time=moment(counted, "first_interaction_time"),
             last_interaction_time=moment(counted, "last_interaction_time"),
+            good_feedback_count=counted.good_feedback_count,
+            bad_feedback_count=counted.bad_feedback_count,
+            mean_session_turns=counted.mean_session_turns,
+            mean_session_length=duration(counted.mean_session_length)
+            if counted.HasField("mean_session_length")
+            else None,
+            topics=tuple((one.name, one.count) for one in counted.topics),
+            query_types=tuple((one.name, one.count) for one in counted.query_types),
         ),
         etag=message.etag,
         update_time=moment(message, "update_time"),
+        learned_preferences=preferences(message.learned_preferences),
+        fact_confidence_min=message.fact_confidence_min,
+    )
+
+
+def preferences(message: profile_pb2.Preferences) -> r.Preferences:
+    """What a user wants of responses."""
+    return r.Preferences(
+        response_format=message.response_format,
+        detail_level=message.detail_level,
+        citation_style=message.citation_style,
+        language=message.language,
+        preferred_sources=tuple(message.preferred_sources),
+        excluded_sources=tuple(message.excluded_sources),
+        other=dict(message.other),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from mneme_client.enums import (
     EpisodeStatus,
@@ -154,6 +154,7 @@ class ScoredFact:
     fact: Fact
     similarity: float  # cosine, to the query
     admission: FactAdmission  # why the search may return it
+    current_confidence: float | None = None  # with its decay, in [0, 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +182,12 @@ class ProfileStatistics:
     peak_hours: tuple[int, ...]  # UTC, the busiest first
     first_interaction_time: datetime | None
     last_interaction_time: datetime | None
+    good_feedback_count: int = 0  # turns that were judged good
+    bad_feedback_count: int = 0
+    mean_session_turns: float = 0.0  # of a conversation on one day, UTC
+    mean_session_length: timedelta | None = None  # from its first to its last turn
+    topics: tuple[tuple[str, int], ...] = ()  # words of most questions with their counts, the most frequent first
+    query_types: tuple[tuple[str, int], ...] = ()  # types of questions, such as "who", with their counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +199,8 @@ class Profile:
     statistics: ProfileStatistics
     etag: str  # names this state of the preferences, for updates and deletes
     update_time: datetime | None
+    learned_preferences: Preferences = field(default_factory=Preferences)  # what was set takes precedence
+    fact_confidence_min: float = 0.0  # recalls return facts above it, unless tentative ones are included
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from mneme_client.enums import (
     Tier,
     TierState,
 )
+from mneme_client.enums_decisions import GateReason
 from mneme_client.resources import Fact, Note
+from mneme_client.results_supersessions import Supersession
 from mneme_client.trust import SourceTrust
 from mneme_client.types import Scope, Turn
 
@@ -32,6 +34,8 @@ class InteractionReference:
     interaction_id: str  # a UUID
     position: int  # place in the conversation, from 0
     gated: bool = False  # it stays in the conversation log alone: no memory is made of it
+    gate_reason: GateReason = GateReason.UNSPECIFIED  # why it became a memory, or did not
+    gate_detail: str = ""  # the rule that decided, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class Memory:
     scope: Scope
     superseded_by: str = ""  # the memory or fact of the same response that contradicts it and stands
     source_trust: SourceTrust = SourceTrust.UNSPECIFIED  # whose words it rests on
+    superseded_statements: tuple[Supersession, ...] = ()  # what of it holds no more; the rest may still hold
 
     @property
     def text(self) -> str:
@@ -186,6 +191,15 @@ class AppliedPattern:
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedProfile:
+    """What of the user's profile a recall applied."""
+
+    preferred_sources: tuple[str, ...]  # turns that name one rank higher
+    excluded_sources: tuple[str, ...]  # turns that name one are left out, and what rests on such turns alone
+    fact_confidence_min: float  # facts at or below it are left out, unless tentative ones are included
+
+
+@dataclass(frozen=True, slots=True)
 class QueryReading:
     """How the query was understood."""
 
@@ -197,6 +211,7 @@ class QueryReading:
     task_type_given: bool = False
     rewritten_query: str = ""  # after learned rewriting; empty where nothing was rewritten
     applied_patterns: tuple[AppliedPattern, ...] = ()  # those that rewrote the query first
+    applied_profile: AppliedProfile | None = None  # None where it could not be read
 
 
 @dataclass(frozen=True, slots=True)

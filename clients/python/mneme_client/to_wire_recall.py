@@ -24,6 +24,8 @@ def recall_request(
     task_type: TaskType,
     scoring: Scoring | None,
     conflicts: ConflictChoice | None,
+    include_tentative_facts: bool,
+    known_at_time: datetime | None,
 ) -> recall_pb2.RecallRequest:
     """The request of Recall, and of RecallStream."""
     request = recall_pb2.RecallRequest(
@@ -37,6 +39,8 @@ def recall_request(
         tiers=[to_wire.enum_number(tier) for tier in tiers],
         task_type=to_wire.enum_number(task_type),
         scoring=_scoring(scoring),
+        include_tentative_facts=include_tentative_facts,
+        known_at_time=to_wire.optional_timestamp(known_at_time),
     )
     _choose(request, conflicts)
     return request
@@ -56,6 +60,7 @@ def context_request(
     task_type: TaskType,
     scoring: Scoring | None,
     conflicts: ConflictChoice | None,
+    known_at_time: datetime | None,
 ) -> context_pb2.BuildContextRequest:
     """The request of BuildContext."""
     request = context_pb2.BuildContextRequest(
@@ -73,6 +78,7 @@ def context_request(
         as_of_time=to_wire.optional_timestamp(as_of_time),
         task_type=to_wire.enum_number(task_type),
         scoring=_scoring(scoring),
+        known_at_time=to_wire.optional_timestamp(known_at_time),
     )
     _choose(request, conflicts)
     return request

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Final
 
 from services.agentic.model import NoteKind
+from services.common.dates import NamedTime, TimeRange, find_times
 
 
 class Intent(IntEnum):
@@ -34,10 +34,14 @@ class ParsedQuestion:
 
 
 _WRITES: Final = re.compile(
-    r"^\s*(?:please\s+)?(?:delete|forget|remove|erase|change|update|add|remember|merge)\b", re.I
+    r"^\s*(?:please\s+)?(?:(?:delete|forget|remove|erase|add|merge)\b|(?:change|update)\b(?!\s+(?:of|on|in|about)\b)"
+    r"|remember\b(?![^?]*\?\s*$))",
+    re.I,
 )
-_TOO_MUCH: Final = re.compile(r"\b(?:average|mean|median|sum|total|percent(?:age)?|ratio|compare|correlat\w+)\b", re.I)
-_COUNT: Final = re.compile(r"\b(?:how many|count|number of)\b", re.I)
+_TOO_MUCH: Final = re.compile(
+    r"\b(?:average|the mean|median|sum|total(?! (?:number|count)\b)|percent(?:age)?|ratio|compare|correlat\w+)\b", re.I
+)
+_COUNT: Final = re.compile(r"\b(?:how many times|how many|how often|(?:total )?count|(?:total )?number of)\b", re.I)
 _TOPICS: Final = re.compile(
     r"\b(?:(?:what|which)\b[^?]{0,100}\b(?:topics?|subjects?)"
     r"|(?:most (?:common|frequent)|main|top) (?:topics?|subjects?)"
@@ -49,18 +53,15 @@ _KINDS: Final = {
     NoteKind.CONCEPT: re.compile(r"\bconcepts?\b|\bideas?\b", re.I),
     NoteKind.PROCEDURE: re.compile(r"\bprocedures?\b|\binstructions?\b", re.I),
     NoteKind.OBSERVATION: re.compile(r"\bobservations?\b|\bevents?\b", re.I),
-    NoteKind.PREFERENCE: re.compile(r"\bpreferences?\b", re.I),
+    NoteKind.PREFERENCE: re.compile(
+        r"\bpreferences?\b|\b(?:do|did) (?:i|we) (?:usually |really )?(?:like|love|prefer|enjoy)\b", re.I
+    ),
 }
-_MONTHS: Final = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
-_UNIT: Final = r"day|week|month|year"
-_RELATIVE: Final = re.compile(rf"\b(?P<which>this|last|past|previous)\s+(?P<unit>{_UNIT})\b", re.I)
-_LAST_N: Final = re.compile(
-    rf"\b(?:in |over |during )?(?:the )?(?:last|past)\s+(?P<n>\d{{1,3}})\s+(?P<unit>{_UNIT})s?\b", re.I
-)
-_DAY_WORD: Final = re.compile(r"\b(?P<day>today|yesterday)\b", re.I)
-_DATE: Final = re.compile(r"\b(?P<how>since|after|before|until|on)?\s*(?P<date>\d{4}-\d{2}-\d{2})\b", re.I)
-_MONTH: Final = re.compile(rf"\b(?:in|of|during)\s+(?P<month>{'|'.join(_MONTHS)})(?:\s+(?P<year>\d{{4}}))?\b", re.I)
-_YEAR: Final = re.compile(r"\b(?:in|of|during)\s+(?P<year>(?:19|20|21)\d\d)\b", re.I)
+_LEAD_WORDS: Final = "in|during|of|on|over|between|from|last|past|this|early|late|mid|the"
+_BOUNDS: Final = "since|after|before|until|till|by"
+_LEAD: Final = re.compile(rf"(?<!\w)(?:(?P<bound>{_BOUNDS})\s+)?(?:(?:{_LEAD_WORDS})[\s-]+){{0,3}}$", re.I)
+"""What stands before an expression of time and belongs to it."""
+_LEAD_CHARS_MAX: Final = 40
 _ABOUT: Final = re.compile(
     r"\b(?:about|regarding|concerning|related to|on the subject of|mention(?:s|ing)?)\s+(?P<topic>.+)", re.I
 )
@@ -69,11 +70,12 @@ please show list give find tell me what which who when where how many much count
 i we you us do does did have has had was were is are be been there note notes thing things know knows known said
 say stated state made make wrote write written learned learn remember remembered from in during over on at for to
 with and or about topic topics subject subjects theme themes most common frequent main top talk talked mostly
-usually that it
+usually that it happen happened happening everything anything
 """
 _SCAFFOLD: Final = frozenset(_SCAFFOLD_TEXT.split())
 """Words that ask, and name nothing."""
-_SO_FAR: Final = re.compile(r"\bso far\b", re.I)
+_SO_FAR: Final = re.compile(r"\b(?:so far|(?:came|come|comes) up|took place|going on)\b", re.I)
+_ALL: Final = re.compile(r"\b(?:everything|anything|all)\b", re.I)
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -105,8 +107,9 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
         return ParsedQuestion(Intent.AGGREGATE, topic, kind, start_time, end_time, by_topic=by_topic)
     if kind is not None or start_time is not None or end_time is not None:
         return ParsedQuestion(Intent.FILTER, topic, kind, start_time, end_time)
-    refusal = "" if topic else "The question names no topic, no kind of note and no time."
-    return ParsedQuestion(Intent.RETRIEVE, topic, refusal=refusal)
+    if not topic and not _ALL.search(rest):
+        return ParsedQuestion(Intent.RETRIEVE, refusal="The question names no topic, no kind of note and no time.")
+    return ParsedQuestion(Intent.RETRIEVE, topic)
 
 
 def _topic(rest: str) -> str:
@@ -118,59 +121,25 @@ def _topic(rest: str) -> str:
 
 
 def _take_time(text: str, now: datetime) -> tuple[str, datetime | None, datetime | None]:
-    """The text without its expression of time, and the period."""
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if found := _LAST_N.search(text):
-        days = int(found["n"]) * {"day": 1, "week": 7, "month": 30, "year": 365}[found["unit"].casefold()]
-        return _without(text, found), now - timedelta(days=days), None
-    if found := _RELATIVE.search(text):
-        begin, end = _calendar_period(found["unit"].casefold(), today, is_last=found["which"].casefold() != "this")
-        return _without(text, found), begin, end
-    if found := _DAY_WORD.search(text):
-        begin = today if found["day"].casefold() == "today" else today - timedelta(days=1)
-        return _without(text, found), begin, begin + timedelta(days=1)
-    if found := _DATE.search(text):
-        try:
-            day = datetime.fromisoformat(found["date"]).replace(tzinfo=now.tzinfo)
-        except ValueError:
-            return text, None, None
-        how = (found["how"] or "on").casefold()
-        if how in {"since", "after"}:
-            return _without(text, found), day + timedelta(days=how == "after"), None
-        if how in {"before", "until"}:
-            return _without(text, found), None, day + timedelta(days=how == "until")
-        return _without(text, found), day, day + timedelta(days=1)
-    if found := _MONTH.search(text):
-        month = _MONTHS[found["month"].casefold()]
-        year = int(found["year"]) if found["year"] else now.year - (month > now.month)
-        begin = today.replace(year=year, month=month, day=1)
-        return _without(text, found), begin, _next_month(begin)
-    if found := _YEAR.search(text):
-        begin = today.replace(year=int(found["year"]), month=1, day=1)
-        return _without(text, found), begin, begin.replace(year=begin.year + 1)
-    return text, None, None
+    """The text without its first expression of time, and the period."""
+    named = next((one for one in find_times(text, now) if one.ranges), None)
+    if named is None:
+        return text, None, None
+    begin = max(0, named.begin - _LEAD_CHARS_MAX)
+    lead = _LEAD.search(text, begin, named.begin)
+    start, end = _period(named, (lead["bound"] or "").casefold() if lead is not None else "", now)
+    return f"{text[: lead.start() if lead is not None else named.begin]} {text[named.end :]}", start, end
 
 
-def _calendar_period(unit: str, today: datetime, *, is_last: bool) -> tuple[datetime, datetime]:
-    """The day, week from Monday, month or year that holds today, or the one before it."""
-    if unit == "day":
-        begin, length = today, timedelta(days=1)
-    elif unit == "week":
-        begin, length = today - timedelta(days=today.weekday()), timedelta(days=7)
-    elif unit == "month":
-        begin = today.replace(day=1)
-        before = (begin - timedelta(days=1)).replace(day=1)
-        return (before, begin) if is_last else (begin, _next_month(begin))
-    else:
-        begin = today.replace(month=1, day=1)
-        before = begin.replace(year=begin.year - 1)
-        return (before, begin) if is_last else (begin, begin.replace(year=begin.year + 1))
-    return (begin - length, begin) if is_last else (begin, begin + length)
-
-
-def _next_month(begin: datetime) -> datetime:
-    return (begin + timedelta(days=32)).replace(day=1)
-
-
-def _without(text: str, found: re.Match[str]) -> str:
-    return f"{text[: found.start()]} {text[found.end() :]}"
+def _period(named: NamedTime, lead: str, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """From when until when: of several times that may be meant the latest that has begun."""
+    begun = [one for one in named.ranges if one.start <= now.timestamp()]
+    meant: TimeRange = max(begun, key=lambda one: one.start) if begun else named.ranges[0]
+    start, end = (datetime.fromtimestamp(moment, UTC) for moment in (meant.start, meant.end))
+    if lead == "since":
+        return start, None
+    if lead == "after":
+        return end, None
+    if lead == "before":
+        return None, start
+    return (None, end) if lead else (start, end)

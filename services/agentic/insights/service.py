@@ -100,6 +100,7 @@ class InsightService:
     async def suggest(self, owner: Owner, reader: Reader, queries: Sequence[str], *, limit: int) -> list[Suggestion]:
         """Topics that links lead to from recent queries, or from the notes used last; gaps; contradictions."""
         state = _seen(await self._reading.read(owner), reader)
+        near = self._settings.insights.topic_similarity_min
         gaps: list[Suggestion] = []
         reached: list[ScoredNote] = []
         seeds: set[NoteId] = set()
@@ -110,7 +111,8 @@ class InsightService:
                 gaps.append(Suggestion(SuggestionKind.GAP, query, (), 1.0 - max(0.0, best)))
                 continue
             reached += [hit for hit in hits if hit.path]
-            seeds |= {hit.note.note_id for hit in hits if not hit.path}
+            # What is merely not linked to one query may be reached from another one.
+            seeds |= {hit.note.note_id for hit in hits if not hit.path and hit.similarity >= near}
         if not queries:
             used = sorted(state.notes, key=lambda stored: stored.note.last_access_time or stored.note.create_time)
             seeds = {stored.note.note_id for stored in used[-_SEEDS:]}

@@ -29,7 +29,9 @@ def ask(
 def suggest(
     context: typer.Context,
     user: options.User,
-    queries: Annotated[list[str] | None, typer.Argument(help="What was asked lately.")] = None,
+    queries: Annotated[
+        list[str] | None, typer.Argument(help="What was asked lately; the last recalls by default.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Name topics linked to recent queries, gaps, and contradictions."""

@@ -127,6 +127,15 @@ class RecallLog:
             raise NotFound("recall", recall_id)
         return record
 
+    async def latest(self, tenant_id: str, user_id: str, *, limit: int) -> Sequence[RecallRecord]:
+        """A user's recalls, the latest first, those whose records wait to be written here included.
+
+        Raises:
+            MnemeError: They cannot be read.
+        """
+        await self.flush()
+        return await self._records.latest_recalls(tenant_id, user_id, limit=limit)
+
     async def judged(self, tenant_id: str, user_id: str, recall_id: str) -> tuple[tuple[MemoryKind, str], ...]:
         """The memories that a recall returned; one that returned none takes feedback all the same.
 

@@ -194,6 +194,10 @@ class RecallRecords(Protocol):
         """The record of a user's recall, None where there is none."""
         ...
 
+    async def latest_recalls(self, tenant_id: str, user_id: str, *, limit: int) -> Sequence[RecallRecord]:
+        """A user's recalls, the latest first; the query of one that is long or names something erased is empty."""
+        ...
+
     async def judged_recalls(
         self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None
     ) -> Page[JudgedRecall]:

@@ -23,7 +23,11 @@ _GIVE: Final = r"(?:(?:give|send|write|use|make|keep|format|provide)(?: me)?(?: 
 _SHORT: Final = r"(?:short(?:er)?|brief(?:er)?|concise|terse)"
 _LONG: Final = r"(?:(?:more )?detail(?:ed|s)?|long(?:er)?|thorough|in[- ]depth|elaborate)"
 _IN: Final = r"(?:in |with |as )?"
-_REPLY: Final = r"(?:answer|reply|respond|write) (?:to me )?(?:in|with)"
+_REPLY: Final = r"(?:answer|reply|respond|write) (?:(?:to )?me )?(?:in|with)"
+_END: Final = (
+    r"(?=[\s,.!?]*(?:(?:please|from (?:now|here) on|in (?:the )?future|going forward|in general|always|thanks"
+    r"|thank you)[\s,.!?]*)*$)"
+)
 _NOT: Final = r"(?:do not|don['’]?t|never)"  # noqa: RUF001
 _REFERENCES: Final = r"(?:sources|citations|references|footnotes)\b"
 _WISHES: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
@@ -32,11 +36,13 @@ _WISHES: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
         (
             "detail_level",
             "brief",
-            rf"{_GIVE}(?:your )?(?:{_ANSWERS} )?{_SHORT}(?: {_ANSWERS}\b|(?=[\s,.!?]*(?:please[.!]?)?$))",
+            rf"{_GIVE}(?:your )?(?:{_ANSWERS} )?{_SHORT}(?: {_ANSWERS}\b|{_END})",
         ),
         ("detail_level", "brief", rf"(?:be|answer|reply) (?:more )?(?:{_SHORT}|briefly|concisely)\b"),
         ("detail_level", "detailed", rf"{_GIVE}(?:your )?{_LONG} {_ANSWERS}\b"),
         ("detail_level", "detailed", r"(?:be more detailed|(?:answer|reply|explain \w+) in (?:more )?detail)\b"),
+        ("detail_level", "detailed", rf"(?:write|make|keep) (?:your |the |all )?{_ANSWERS} {_LONG}{_END}"),
+        ("detail_level", "detailed", rf"{_GIVE}more details? in (?:your|the|all) {_ANSWERS}\b"),
         (
             "response_format",
             "bullet_points",
@@ -45,6 +51,11 @@ _WISHES: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = tuple(
         ("response_format", "bullet_points", rf"{_REPLY} bullet"),
         ("response_format", "paragraphs", rf"{_GIVE}(?:{_ANSWERS} )?{_IN}(?:full )?(?:paragraphs|prose)\b"),
         ("response_format", "paragraphs", rf"{_REPLY} (?:paragraphs|prose)\b"),
+        (
+            "response_format",
+            "paragraphs",
+            rf"(?:{_NOT} use|stop(?: using)?|no more|avoid(?: using)?)[\s,]+bullet(?:ed)?(?: points?| lists?|s\b)",
+        ),
         ("citation_style", "footnotes", r"(?:cite|use|give|put|with)\b[^.;]{0,40}\bfootnotes?\b"),
         ("citation_style", "inline", r"(?:cite|use|give|put)\b[^.;]{0,40}\b(?:inline|in-line)\b"),
         (
@@ -61,22 +72,34 @@ _LANGUAGES: Final = {
     "russian": "ru", "spanish": "es", "swedish": "sv", "turkish": "tr", "ukrainian": "uk",
 }  # fmt: skip
 _LANGUAGE: Final = re.compile(
-    _ASKED
-    + rf"(?:(?:answer|reply|respond|write|talk|speak)(?: to me)?|{_ANSWERS}) in (?P<language>{'|'.join(_LANGUAGES)})\b",
+    _ASKED + rf"(?:(?:(?:answer|reply|respond|write|talk|speak)(?: (?:to )?me)?|{_ANSWERS}) in|(?:speak|switch to))"
+    rf" (?P<language>{'|'.join(_LANGUAGES)})\b",
     re.IGNORECASE,
 )
 # A source is quoted, an address, or said to be a source.
 _SOURCE: Final = (
     r"(?:[\"“](?P<quoted>[^\"”]{1,100})[\"”]|(?P<address>[\w-]+(?:\.[\w-]+)+)"
-    r"|(?P<named>[\w-]+(?: [\w-]+){0,3}?) as (?:a |my )?sources?)(?=[\s,.;!?]|$)"
+    r"|(?:the )?(?P<named>[\w-]+(?: [\w-]+){0,3}?) as (?:a |my )?sources?)(?=[\s,.;!?]|$)"
 )
 _EXCLUDED: Final = re.compile(
-    _ASKED + rf"(?:{_NOT}|stop|avoid) ?(?:use|using|cite|citing|quote|quoting|trust|rely on)? {_SOURCE}",
+    _ASKED
+    + rf"(?:{_NOT}|stop|avoid) ?(?:use|using|cite|citing|quote|quoting|trust|rely on)?(?: anything from)? {_SOURCE}",
+    re.IGNORECASE,
+)
+# Who is cited is a source, whether it is said or not.
+_NOT_CITED: Final = re.compile(
+    _ASKED + rf"(?:{_NOT}|stop|avoid) (?:cite|citing|quote|quoting)(?: anything from)? (?:the )?"
+    r"(?P<cited>(?-i:[A-Z])[\w-]*(?: (?-i:[A-Z])[\w-]*){0,3})(?=[\s,.;!?]|$)",
     re.IGNORECASE,
 )
 _PREFERRED: Final = re.compile(
     _ASKED + rf"(?:(?:i )?prefer|(?:please )?(?:use|cite|rely on|trust)|(?<=prefer )|(?<=like )|(?<=want )) ?{_SOURCE}",
     re.IGNORECASE,
+)
+_SOURCES: Final = (
+    ("excluded_sources", _EXCLUDED),
+    ("excluded_sources", _NOT_CITED),
+    ("preferred_sources", _PREFERRED),
 )
 _QUESTION_WORD: Final = re.compile(r"\b(who|whom|whose|what|when|where|which|why|how)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]{3,30}")  # noqa: RUF001
@@ -106,9 +129,9 @@ def preferences_stated(text: str) -> dict[str, Any]:
         found |= {name: value for name, value, pattern in _WISHES if pattern.search(sentence)}
         if language := _LANGUAGE.search(sentence):
             found["language"] = _LANGUAGES[language["language"].lower()]
-        for name, pattern in (("excluded_sources", _EXCLUDED), ("preferred_sources", _PREFERRED)):
+        for name, pattern in _SOURCES:
             if match := pattern.search(sentence):
-                source = next(part for part in match.group("quoted", "address", "named") if part).strip()
+                source = next(part for part in match.groupdict().values() if part).strip()
                 found[name] = [*found.get(name, ()), source]
                 break
     return found

@@ -20,7 +20,7 @@ from mneme_client import (
     Turn,
 )
 from tests.servicer.gateway.test_erasure import visible
-from tests.support.stack import running_stack
+from tests.support.stack import running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -57,6 +57,28 @@ async def test_spec_5_7_an_answer_tells_what_contradicts_what_and_which_stands(c
     assert "coffee" in coffee.subject
     for memory in found.memories:
         assert memory.score == pytest.approx(sum(part.value for part in memory.explanation.parts), abs=1e-4)
+
+
+async def test_spec_3_5_a_turn_takes_back_one_before_it_in_a_request_without_times(
+    client: Client, user_id: str
+) -> None:
+    turns = [
+        Turn("My flight to Oslo is at 08:25 on 4 May 2026."),
+        Turn("My flight to Oslo is now at 09:25 on 4 May 2026."),
+    ]
+    written = await client.remember(user_id, "c1", turns)
+    found = await client.recall(user_id, "When is my flight?", consistency_token=written.consistency_token)
+    by_text = {memory.text: memory for memory in found.memories}
+    assert by_text[turns[0].content].superseded_by == by_text[turns[1].content].memory_id
+    await client.append_turns(
+        user_id, "c2", [Turn("I live in Leeds."), Turn("I live in Lyon now.")], create_if_missing=True
+    )
+
+    async def is_ended() -> bool:
+        again = await client.recall(user_id, "Where do I live?")
+        return any(memory.text == "I live in Leeds." and memory.superseded_by for memory in again.memories)
+
+    await until(is_ended)
 
 
 async def test_spec_5_7_facts_that_hold_no_more_name_the_one_that_does(client: Client, user_id: str) -> None:

@@ -66,6 +66,38 @@ async def test_spec_4_6_suggestions_name_linked_topics_gaps_and_contradictions(c
     }
 
 
+async def test_spec_4_6_what_one_query_reaches_is_suggested_beside_other_queries(client: Client, user_id: str) -> None:
+    boat = await note(client, user_id, "The boat lies in the harbour of Faro.")
+    permit = await note(client, user_id, "The fishing permit ends in June.")
+    await note(client, user_id, "The exhibition of old maps ends in autumn.")
+    await client.create_link(user_id, boat, permit, LinkType.RELATED_TO, strength=0.9)
+    found = await client.get_suggestions(user_id, ["Where does the boat lie?", "When does the exhibition end?"])
+    related = [each for each in found if each.kind is SuggestionKind.RELATED_TOPIC]
+    assert permit in {note_id for each in related for note_id in each.note_ids}
+
+
+async def test_spec_4_6_without_queries_suggestions_begin_with_what_was_asked_lately(
+    client: Client, user_id: str
+) -> None:
+    boat = await note(client, user_id, "The boat lies in the harbour of Faro.")
+    permit = await note(client, user_id, "The fishing permit ends in June.")
+    await client.create_link(user_id, boat, permit, LinkType.RELATED_TO, strength=0.9)
+    gap, elsewhere = "xylophone quartz gamma radiation", Scope(ScopeLevel.PROJECT, "p1")
+    await client.recall(user_id, "Where does the boat lie?")
+    await client.build_context(user_id, gap)
+    await client.recall(user_id, "Hello!")
+    await client.recall(user_id, "tungsten helicopter parade", scope=elsewhere)
+    found = await client.get_suggestions(user_id)
+    assert [each.topic for each in found if each.kind is SuggestionKind.GAP] == [gap]
+    related = [each for each in found if each.kind is SuggestionKind.RELATED_TOPIC]
+    assert permit in {note_id for each in related for note_id in each.note_ids}
+    there = await client.get_suggestions(user_id, scope=elsewhere)
+    assert {each.topic for each in there if each.kind is SuggestionKind.GAP} == {gap, "tungsten helicopter parade"}
+    assert [each.topic for each in await client.get_suggestions(user_id, ["silver trumpet tax"])] == [
+        "silver trumpet tax"
+    ]
+
+
 async def test_spec_4_8_a_reflection_says_what_was_learned_contradicts_and_is_unused(
     client: Client, user_id: str
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -44,7 +44,10 @@ def wrong(read: Callable[[], object]) -> tuple[Reason, list[str]]:
 def test_an_item_becomes_a_command() -> None:
     scope = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="p1")
     command = READER.remember(item(turns=[turn("a"), turn("b")], scope=scope, request_id="r1"), now=NOW)
-    assert [(t.content, t.time) for t in command.turns] == [("a", NOW), ("b", NOW)]
+    assert [(t.content, t.time) for t in command.turns] == [
+        ("a", NOW),
+        ("b", NOW + timedelta(microseconds=1)),
+    ]
     assert command.scope == Scope(ScopeLevel.PROJECT, "p1")
     assert (command.user_id, command.conversation_id, command.request_id) == ("ada", "c1", "r1")
 
@@ -213,6 +216,13 @@ BATCH_FAULTS = {
 def test_spec_7_2_a_batch_beyond_its_limits_is_refused_as_a_whole(fault: str) -> None:
     request, reason, paths = BATCH_FAULTS[fault]
     assert wrong(lambda: READER.remember_batch(request, now=NOW)) == (reason, paths)
+
+
+def test_spec_3_5_of_turns_without_a_time_the_later_one_was_said_later() -> None:
+    batch = memory_pb2.RememberBatchRequest(items=[item(turns=[turn("a"), turn("b")]), item(turns=[turn("c")])])
+    commands = [one for one in READER.remember_batch(batch, now=NOW) if not isinstance(one, InvalidArgument)]
+    times = [said.time for command in commands for said in command.turns]
+    assert times == [NOW, NOW + timedelta(microseconds=1), NOW + timedelta(microseconds=2)]
 
 
 def named(memory_id: str, kind: tiers_pb2.MemoryKind = tiers_pb2.MEMORY_KIND_EPISODE) -> memory_pb2.MemoryReference:

@@ -79,6 +79,8 @@ def triples(text: str, **options: object) -> list[tuple[str, str, str]]:
         # people
         ("My dog's name is Biscuit.", "Nadia has a dog named Biscuit", "has_dog", "Biscuit"),
         ("My wife is called Clara.", "Nadia has a wife named Clara", "has_wife", "Clara"),
+        ("My dentist is Dr. Brandt.", "Nadia has a dentist named Dr. Brandt", "has_dentist", "Dr. Brandt"),
+        ("My teacher is called Mrs. Jones.", "Nadia has a teacher named Mrs. Jones", "has_teacher", "Mrs. Jones"),
         ("We have two kids.", "Nadia has two kids", "has_children", "two kids"),
         ("I adopted a dog named Max.", "Nadia adopted a dog named Max", "has_pet", "a dog named Max"),
         ("I'm pregnant.", "Nadia is pregnant", "expecting", "pregnant"),

@@ -98,6 +98,7 @@ class FactOperations(Operations):
         include_low_confidence: bool = False,
         page_size: int = PAGE_SIZE_MAX,
         scope: Scope | None = None,
+        known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncIterator[r.Fact]:
         """A user's facts with their versions, last confirmed first; pages are fetched as they are needed.
@@ -111,6 +112,7 @@ class FactOperations(Operations):
             include_low_confidence: Also facts of a confidence below 0.3, for administrators.
             page_size: Facts in a page, at most 200.
             scope: The reader's: only what it sees. None means every scope.
+            known_at_time: What was believed at this time, with confidence, text and validity of then; None means now.
             timeout_seconds: Deadline of the call for each page.
         """
         request = facts_pb2.ListFactsRequest(
@@ -122,6 +124,7 @@ class FactOperations(Operations):
             include_low_confidence=include_low_confidence,
             page_size=page_size,
             reader_scope=to_wire.scope(scope),
+            known_at_time=to_wire.optional_timestamp(known_at_time),
         )
         read = read_page("facts", from_wire_resources.fact)
         return self._pages(Call(f"{_SERVICE}/ListFacts", request, facts_pb2.ListFactsResponse, read), timeout_seconds)
@@ -134,6 +137,8 @@ class FactOperations(Operations):
         use: FactUse = FactUse.EXPLICIT_SEARCH,
         limit: int = 10,
         scope: Scope | None = None,
+        as_of_time: datetime | None = None,
+        known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> SearchHits[r.ScoredFact]:
         """The facts nearest to a query, best first, without versions.
@@ -144,6 +149,8 @@ class FactOperations(Operations):
             use: What the facts are for; it decides how much confidence they need.
             limit: At most this many, 1 to 200. The worst are omitted where the response would exceed 3 MiB.
             scope: The reader's scope; None means GLOBAL.
+            as_of_time: What held at this time, by what is known today; None means now.
+            known_at_time: What was believed at this time; counts instead of `as_of_time`. None means now.
             timeout_seconds: Deadline of this call.
         """
         request = facts_pb2.SearchFactsRequest(
@@ -152,6 +159,8 @@ class FactOperations(Operations):
             use=to_wire.enum_number(use),
             reader_scope=to_wire.scope(scope),
             limit=limit,
+            as_of_time=to_wire.optional_timestamp(as_of_time),
+            known_at_time=to_wire.optional_timestamp(known_at_time),
         )
         read = read_hits(from_wire_resources.scored_fact)
         return await self._call(

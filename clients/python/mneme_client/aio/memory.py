@@ -178,6 +178,8 @@ class MemoryOperations(Operations):
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
         conflicts: ConflictChoice | None = None,
+        include_tentative_facts: bool = False,
+        known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> results.RecallResult:
         """Finds what matters for a query, over all tiers, with the reasons.
@@ -194,6 +196,8 @@ class MemoryOperations(Operations):
             task_type: What the response is for; given, only the tiers of that type are asked.
             scoring: How turns are ranked; None means as the service is configured.
             conflicts: What becomes of memories that contradict each other; None means as the service is configured.
+            include_tentative_facts: Also facts of a confidence from 0.3 to 0.5, for a search that the user asked for.
+            known_at_time: What was believed at this time; None means now. `as_of_time` says when things shall be true.
             timeout_seconds: Deadline of this call.
 
         Returns:
@@ -211,6 +215,8 @@ class MemoryOperations(Operations):
             task_type=task_type,
             scoring=scoring,
             conflicts=conflicts,
+            include_tentative_facts=include_tentative_facts,
+            known_at_time=known_at_time,
         )
         response = recall_pb2.RecallResponse
         call = Call(f"{_SERVICE}/Recall", request, response, from_wire_recall.recall_result)
@@ -230,6 +236,8 @@ class MemoryOperations(Operations):
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
         conflicts: ConflictChoice | None = None,
+        include_tentative_facts: bool = False,
+        known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncGenerator[results.RecallPart, None]:
         """Recalls and yields the results of each tier as soon as it responds, and at last the whole result.
@@ -253,6 +261,8 @@ class MemoryOperations(Operations):
             task_type=task_type,
             scoring=scoring,
             conflicts=conflicts,
+            include_tentative_facts=include_tentative_facts,
+            known_at_time=known_at_time,
         )
         stream_request = recall_pb2.RecallStreamRequest(recall=request)
         response = recall_pb2.RecallStreamResponse
@@ -275,6 +285,7 @@ class MemoryOperations(Operations):
         task_type: TaskType = TaskType.UNSPECIFIED,
         scoring: Scoring | None = None,
         conflicts: ConflictChoice | None = None,
+        known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> results_context.ContextResult:
         """Recalls and returns text of at most `token_budget` tokens (64 to 100,000), ready for a prompt.
@@ -295,6 +306,7 @@ class MemoryOperations(Operations):
             task_type=task_type,
             scoring=scoring,
             conflicts=conflicts,
+            known_at_time=known_at_time,
         )
         response = context_pb2.BuildContextResponse
         call = Call(f"{_SERVICE}/BuildContext", request, response, from_wire_context.context_result)

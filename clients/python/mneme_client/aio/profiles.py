@@ -9,6 +9,7 @@ from mneme_client import from_wire_resources, to_wire
 from mneme_client import resources as r
 from mneme_client.aio.operations import Operations
 from mneme_client.calls import Call, read_nothing, read_one
+from mneme_client.types import Scope
 
 _SERVICE = "/mneme.semantic.v1.ProfileService"
 
@@ -16,9 +17,17 @@ _SERVICE = "/mneme.semantic.v1.ProfileService"
 class ProfileOperations(Operations):
     """Reads, updates and deletes profiles."""
 
-    async def get_profile(self, user_id: str, *, timeout_seconds: float | None = None) -> r.Profile:
-        """The user's profile; one that was never written is empty, with an empty etag."""
-        request = profile_pb2.GetProfileRequest(user_id=user_id)
+    async def get_profile(
+        self, user_id: str, *, scope: Scope | None = None, timeout_seconds: float | None = None
+    ) -> r.Profile:
+        """The user's profile; one that was never written is empty, with an empty etag.
+
+        Args:
+            user_id: Whose profile.
+            scope: The reader's: what is learned from the turns that it sees; None means GLOBAL.
+            timeout_seconds: Deadline of this call.
+        """
+        request = profile_pb2.GetProfileRequest(user_id=user_id, reader_scope=to_wire.scope(scope))
         read = read_one("profile", from_wire_resources.profile)
         return await self._call(
             Call(f"{_SERVICE}/GetProfile", request, profile_pb2.GetProfileResponse, read), timeout_seconds

@@ -32,7 +32,8 @@ class InsightOperations(Operations):
 
         Args:
             user_id: Whose memory.
-            recent_queries: At most 20; without any the notes used last are begun from, and no gaps are found.
+            recent_queries: At most 20; without any those of the user's last recalls and contexts, and where there are
+                none the notes used last, and no gaps are found then.
             limit: At most this many of each kind, 1 to 200.
             scope: The reader's scope; None means GLOBAL.
             timeout_seconds: Deadline of this call.

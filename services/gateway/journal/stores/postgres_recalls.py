@@ -112,6 +112,13 @@ class PostgresRecalls:
             opened = await opened_rows(self._keys, connection, rows.RECALLS, [found] if found is not None else [])
         return rows.recall_of(opened[0]) if opened else None
 
+    async def latest_recalls(self, tenant_id: str, user_id: str, *, limit: int) -> Sequence[RecallRecord]:
+        """See `RecallRecords.latest_recalls`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetch(_NEWEST, tenant_id, user_id, None, None, limit)
+            opened = await opened_rows(self._keys, connection, rows.RECALLS, found)
+        return [rows.recall_of(row) for row in opened]
+
     async def judged_recalls(
         self, tenant_id: str, user_id: str, *, limit: int, after: Cursor | None
     ) -> Page[JudgedRecall]:

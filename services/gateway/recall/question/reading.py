@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from services.gateway.recall.question.dates import TimeRange, read_time_ranges
+from services.common.dates import TimeRange, read_time_ranges
 from services.gateway.recall.question.names import Names
 
 _ABOUT_USER: Final = re.compile(

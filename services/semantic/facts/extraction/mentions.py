@@ -12,6 +12,7 @@ from services.semantic.facts.extraction.tree import Tree
 _BETWEEN: Final = frozenset([",", "'s", "name", "is", "named", "called"])
 _NAMING: Final = frozenset(["is", "named", "called"])
 _OWN: Final = frozenset(["my", "our"])
+_TITLES: Final = frozenset(["dr", "dr.", "mr", "mr.", "mrs", "mrs.", "ms", "ms.", "prof", "prof.", "professor"])
 
 
 def named_relatives(tree: Tree) -> Iterator[tuple[str, str, str]]:
@@ -50,6 +51,9 @@ def _name(tree: Tree, place: int, *, is_announced: bool) -> str:
     if place >= len(tree):
         return ""
     token = tree[place]
+    if tree.word(place) in _TITLES:  # no name by itself
+        name = _name(tree, place + 1, is_announced=True)
+        return f"{token.text} {name}" if name else ""
     is_name = token.text[:1].isupper() and token.text not in NO_NAMES and token.text[1:2].islower()
     is_entity = token.entity[2:] in {"DATE", "NORP", "LANGUAGE"} and not is_announced
     return token.text if is_name and not is_entity and (is_announced or token.pos == "PROPN") else ""

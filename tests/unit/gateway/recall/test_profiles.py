@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.columns import EpisodeColumns, Statistics
 from services.gateway.recall.model import CoarseResult, RankedEpisode
-from services.gateway.recall.question.dates import TimeRange
+from services.common.dates import TimeRange
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.evidence import EvidenceWeights
 from services.gateway.recall.ranking.profiles import (

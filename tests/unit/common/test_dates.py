@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.recall.question.dates import YEARS_BACK, TimeRange, read_time_ranges
+from services.common.dates import YEARS_BACK, TimeRange, read_time_ranges
 
 SATURDAY = datetime(2026, 11, 21, 15, 30, tzinfo=UTC)
 
@@ -53,6 +53,14 @@ def days(start: str, end: str) -> TimeRange:
         ("12 months ago", "2025-11-01", "2025-12-01"),
         ("5 years ago", "2021-01-01", "2022-01-01"),
         ("in the past 3 weeks", "2026-10-31", "2026-11-22"),
+        ("since Tuesday", "2026-11-17", "2026-11-22"),
+        ("two Fridays ago", "2026-11-13", "2026-11-14"),
+        ("a fortnight ago", "2026-11-04", "2026-11-11"),
+        ("half a year ago", "2026-04-01", "2026-07-01"),
+        ("in Q3 2024", "2024-07-01", "2024-10-01"),
+        ("last Christmas", "2025-12-24", "2025-12-27"),
+        ("on New Year's Eve 2023", "2023-12-31", "2024-01-01"),
+        ("Valentine\N{RIGHT SINGLE QUOTATION MARK}s Day of 2025", "2025-02-14", "2025-02-15"),
     ],
 )
 def test_spec_5_5_one_time_is_read(text: str, start: str, end: str) -> None:
@@ -65,6 +73,9 @@ def test_spec_5_5_one_time_is_read(text: str, start: str, end: str) -> None:
         "",
         "Who are you?",
         "May I march and fall?",
+        "Where is the christmas tree?",
+        "Who wrote on Christmas cards?",
+        "Is the report due by Friday?",
         "What is the spring of his watch?",
         "She second-guessed the 2023-13 build",
         "He ran 100 metres in 12 seconds",

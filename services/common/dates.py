@@ -1,8 +1,7 @@
 """Reads the times that a question names, as ranges: "7 July 2023", "last June", "two weeks ago".
 
-English expressions, the Gregorian calendar, days in UTC, seasons of the northern hemisphere. A range is
-only a soft filter (see evidence.py): an expression that is missed, or wrongly understood, costs a little
-order and no result.
+English expressions, the Gregorian calendar, days in UTC, seasons of the northern hemisphere. In recalls a range is
+only a soft filter: an expression that is missed, or wrongly understood, costs a little order and no result.
 """
 
 import re
@@ -24,6 +23,17 @@ _MONTHS: Final = {
     for spelling in ((name, name[:3], "sept") if number == 9 else (name, name[:3]))
 }
 _SEASON_STARTS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_FEASTS: Final = {
+    "christmas eve": (12, 24, 1),
+    "christmas": (12, 24, 3),
+    "boxing day": (12, 26, 1),
+    "new year's eve": (12, 31, 1),
+    "new year's day": (1, 1, 1),
+    "valentine's day": (2, 14, 1),
+    "halloween": (10, 31, 1),
+}
+"""Days that are the same in each year: month, day, and how many."""
+_FEAST: Final = "|".join(sorted(_FEASTS, key=len, reverse=True)).replace("'", "['\N{RIGHT SINGLE QUOTATION MARK}]")
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _COUNTS: Final = {
     "a": 1,
@@ -72,7 +82,7 @@ _SPANNING: Final = re.compile(r"\b(?:between|from)\s+(?:the\s+)?$", re.IGNORECAS
 _SINCE: Final = re.compile(r"\bsince\s+(?:the\s+)?(?:last\s+)?$", re.IGNORECASE)
 _LEAD_CHARS_MAX: Final = 20
 _ANY_HINT: Final = re.compile(
-    rf"\d|day|tonight|morning|afternoon|evening|night|week|month|year|{'|'.join(_SEASON_STARTS)}"
+    rf"\d|day|tonight|morning|afternoon|evening|night|week|month|year|{'|'.join(_SEASON_STARTS)}|christmas|halloween"
     rf"|\b(?:{'|'.join(name[:3] for name in _MONTH_NAMES)})",
     re.IGNORECASE,
 )
@@ -92,8 +102,8 @@ class TimeRange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """An expression in the text: where it stands and the ranges it may mean."""
+class NamedTime:
+    """An expression in the text: where it stands, without words such as "in" and "last", and the ranges it may mean."""
 
     begin: int
     end: int
@@ -116,22 +126,27 @@ def read_time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
         text: A question, of any length (about 0.1 ms for 100 characters).
         now: What "yesterday" is counted from; aware.
     """
+    return tuple(dict.fromkeys(one for named in find_times(text, now) for one in named.ranges))
+
+
+def find_times(text: str, now: datetime) -> tuple[NamedTime, ...]:
+    """Return the expressions of `read_time_ranges`, in their order; two that are joined to one range are one."""
     if not _ANY_HINT.search(text):
         return ()
     try:
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     except OverflowError:  # the first or last hours of the calendar, in another time zone
         return ()
-    found: list[_Found] = []
+    found: list[NamedTime] = []
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             begin = match.end("gap") if "gap" in pattern.groupindex else match.start()
             if all(match.end() <= other.begin or begin >= other.end for other in found):
                 ranges = _readable(read, match, today)
                 if ranges:
-                    found.append(_Found(begin, match.end(), ranges))
+                    found.append(NamedTime(begin, match.end(), ranges))
     found.sort(key=lambda one: one.begin)
-    return tuple(dict.fromkeys(_joined(text, found, today)))
+    return tuple(_joined(text, found, today))
 
 
 def _readable(read: _Reader, match: _Match, today: datetime) -> tuple[TimeRange, ...]:
@@ -141,7 +156,7 @@ def _readable(read: _Reader, match: _Match, today: datetime) -> tuple[TimeRange,
         return ()
 
 
-def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRange]:
+def _joined(text: str, found: list[NamedTime], today: datetime) -> Iterator[NamedTime]:
     index = 0
     while index < len(found):
         this = found[index]
@@ -150,11 +165,11 @@ def _joined(text: str, found: list[_Found], today: datetime) -> Iterator[TimeRan
         before = text[max(0, this.begin - _LEAD_CHARS_MAX) : this.begin]
         if following is not None and _CONNECTED.fullmatch(text, this.end, following.begin) and _SPANNING.search(before):
             index += 1
-            yield from _spans(this.ranges, following.ranges)
+            yield NamedTime(this.begin, following.end, tuple(_spans(this.ranges, following.ranges)))
         elif _SINCE.search(before):
-            yield from _since(this.ranges, today)
+            yield NamedTime(this.begin, this.end, tuple(_since(this.ranges, today)))
         else:
-            yield from this.ranges
+            yield this
 
 
 def _since(ranges: tuple[TimeRange, ...], today: datetime) -> Iterator[TimeRange]:
@@ -234,6 +249,39 @@ def _read_year(match: _Match, _today: datetime) -> tuple[TimeRange, ...]:
     return (_months(int(match["year"]), 1, 12),)
 
 
+def _read_quarter(match: _Match, _today: datetime) -> tuple[TimeRange, ...]:
+    return (_months(int(match["year"]), 3 * int(match["quarter"]) - 2, 3),)
+
+
+def _read_feast(match: _Match, today: datetime) -> tuple[TimeRange, ...]:
+    month, day, days = _FEASTS[" ".join(match["feast"].lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())]
+    ranges = tuple(
+        TimeRange.of(start := datetime(year, month, day, tzinfo=UTC), start + timedelta(days=days))
+        for year in _years(match, today)
+        if MINYEAR <= year < MAXYEAR
+    )
+    if match["year"] or (match["which"] or "").lower() != "last":
+        return ranges
+    return tuple(one for one in ranges if one.end <= today.timestamp())[:1]
+
+
+def _read_half_year(_match: _Match, today: datetime) -> tuple[TimeRange, ...]:
+    return (_months(today.year, today.month - 7, 3),)
+
+
+def _read_fortnight(_match: _Match, today: datetime) -> tuple[TimeRange, ...]:
+    middle = today - timedelta(weeks=2)
+    return (TimeRange.of(middle - timedelta(days=3), middle + timedelta(days=4)),)
+
+
+def _read_weekdays_ago(match: _Match, today: datetime) -> tuple[TimeRange, ...]:
+    written = " ".join(match["count"].lower().split())
+    count = int(written) if written.isdigit() else _COUNTS[written]
+    back = (today.weekday() - _WEEKDAYS.index(match["weekday"].lower())) % 7 or 7
+    start = today - timedelta(days=back, weeks=max(count - 1, 0))
+    return (TimeRange.of(start, start + timedelta(days=1)),)
+
+
 def _read_near_day(match: _Match, today: datetime) -> tuple[TimeRange, ...]:
     word = match["word"].lower()
     back = 2 if "before" in word else 1 if word in {"yesterday", "last night"} else 0
@@ -298,6 +346,16 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
     (_compiled(rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:,?\s+{_YEAR})?"), _read_date),
     (_compiled(rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}"), _read_month),
     (_compiled(rf"\b{_SEASON}\s+(?:of\s+)?{_YEAR}"), _read_season),
+    (_compiled(rf"\bq(?P<quarter>[1-4])\s+(?:of\s+)?{_YEAR}"), _read_quarter),
+    (_compiled(rf"\b(?P<feast>{_FEAST})\s+(?:(?:of|in)\s+)?{_YEAR}(?P<which>(?!))?"), _read_feast),
+    (
+        _compiled(
+            r"\b(?P<which>last|this|at|on|over|during|around|for|since|until|before|after|by)(?P<gap>\s+)"
+            rf"(?P<feast>{_FEAST})\b(?!\s+(?:tree|card|gift|present|light|decoration|song|carol|costume|ornament)s?\b)"
+            r"(?P<year>(?!))?"
+        ),
+        _read_feast,
+    ),
     (_compiled(rf"{_LEAD}{_MONTH}(?P<year>(?!))?"), _read_month),
     (_compiled(rf"{_LEAD}{_SEASON}(?P<year>(?!))?"), _read_season),
     (_compiled(rf"\b(?P<month>{_UNMISTAKABLE})\b(?P<year>(?!))?"), _read_month),
@@ -313,7 +371,19 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
         _compiled(r"\b(?P<which>last|this|past|previous)\s+(?P<unit>weekend|week|month|year)\b"),
         _read_near_period,
     ),
-    (_compiled(rf"\b(?P<which>last|on|this)\s+(?P<weekday>{'|'.join(_WEEKDAYS)})\b"), _read_weekday),
+    (
+        _compiled(
+            rf"\b(?P<which>last|on|this|since)(?P<gap>\s+)"
+            rf"(?P<weekday>{'|'.join(_WEEKDAYS)})\b"
+        ),
+        _read_weekday,
+    ),
+    (_compiled(r"\bhalf\s+a\s+year\s+ago\b"), _read_half_year),
+    (_compiled(r"\ba\s+fortnight\s+ago\b"), _read_fortnight),
+    (
+        _compiled(rf"\b(?P<count>\d{{1,2}}|{_any_of(iter(_COUNTS))})\s+(?P<weekday>{'|'.join(_WEEKDAYS)})s?\s+ago\b"),
+        _read_weekdays_ago,
+    ),
     (_compiled(rf"\b{_COUNT}\s+ago\b"), _read_ago),
     (_compiled(rf"\b(?:last|past|previous)\s+{_COUNT}\b"), _read_past),
 )
