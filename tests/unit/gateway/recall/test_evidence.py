@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.common.turn_traits import Trait
 from services.common.dates import TimeRange
+from services.common.turn_traits import Trait
 from services.gateway.recall.question.reading import QuestionEvidence
 from services.gateway.recall.ranking.evidence import (
     EvidenceWeights,

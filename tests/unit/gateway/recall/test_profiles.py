@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.common.dates import TimeRange
 from services.gateway.recall.choices import Profile, ScoringChoice, TaskType
 from services.gateway.recall.columns import EpisodeColumns, Statistics
 from services.gateway.recall.model import CoarseResult, RankedEpisode
-from services.common.dates import TimeRange
 from services.gateway.recall.question.reading import read_question
 from services.gateway.recall.ranking.evidence import EvidenceWeights
 from services.gateway.recall.ranking.profiles import (
