@@ -36,6 +36,7 @@ from services.semantic.facts.working_set import FactWorkingSet
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.neo4j import ON_NEO4J
 from tests.support.parsing import InProcessParser
 from tests.support.postgres import fresh_postgres
 
@@ -163,7 +164,7 @@ async def on_neo4j(url: str) -> AsyncIterator[FactStore]:
         yield Neo4jFactStore(graph)
 
 
-@pytest.fixture(scope="module", params=["postgres", "neo4j"])
+@pytest.fixture(scope="module", params=["postgres", ON_NEO4J])
 def open_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
     if request.param == "neo4j":
         yield partial(on_neo4j, request.getfixturevalue("neo4j_url"))

@@ -60,6 +60,12 @@ ANY_PORT = "127.0.0.1:0"
 UNLINKED_BY_USE: Mapping[str, str] = {"MNEME_AGENTIC__USE__IS_ENABLED": "false"}
 """Variables of services that make no links by use: see `unlinked_by_use`."""
 
+BOTH_WAYS = (
+    pytest.param(False, id="one process"),
+    pytest.param(True, id="processes", marks=pytest.mark.ci("a process for each service")),
+)
+"""Parameters of `processes`."""
+
 _user_numbers = itertools.count(1)
 
 
