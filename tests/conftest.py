@@ -6,13 +6,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import hypothesis
 import pytest
 import structlog
 
 pytest_plugins = [
     "tests.support.browser",
     "tests.support.engines",
+    "tests.support.examples",
     "tests.support.helm",
     "tests.support.neo4j",
     "tests.support.parsing",
@@ -23,10 +23,6 @@ pytest_plugins = [
     "tests.support.redis",
     "tests.support.selection",
 ]
-
-# How fast examples are made and run, a busy machine decides.
-hypothesis.settings.register_profile("mneme", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("mneme")
 
 
 def pytest_configure(config: pytest.Config) -> None:

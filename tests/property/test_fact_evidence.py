@@ -36,6 +36,7 @@ from services.semantic.facts.working_set import FactWorkingSet
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.examples import share_of
 from tests.support.neo4j import ON_NEO4J
 from tests.support.parsing import InProcessParser
 from tests.support.postgres import fresh_postgres
@@ -177,7 +178,7 @@ def open_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
     loop.close()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=st.lists(st.tuples(st.integers(0, len(SENTENCES) - 1), st.integers(0, 60)), min_size=1, max_size=8),
     data=st.data(),
