@@ -54,6 +54,7 @@ def variables(folder: Path, urls: DatabaseUrls, *, admin: str | None = None) -> 
     return file
 
 
+@pytest.mark.ci("three installations, two copies")
 async def test_a_copied_folder_answers_as_before_and_goes_on(
     filled: Filled, tmp_path: Path, model_folder: Path
 ) -> None:

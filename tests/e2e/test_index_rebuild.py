@@ -46,14 +46,16 @@ async def recalled(gateway: Stubs, token: str = "") -> recall_pb2.RecallResponse
     return response
 
 
+ANOTHER_WAY = pytest.mark.ci("two starts for another way of damage")
+
+
 @pytest.mark.parametrize(
     ("pattern", "damage"),
     [
-        ("episodes-*/segments/*/segment.json", emptied),
-        ("episodes-*/edge_config.json", zeroed),
-        ("episodes-*/mneme-generation", zeroed),
+        pytest.param("episodes-*/segments/*/segment.json", emptied, id="segments"),
+        pytest.param("episodes-*/edge_config.json", zeroed, id="configuration", marks=ANOTHER_WAY),
+        pytest.param("episodes-*/mneme-generation", zeroed, id="generation", marks=ANOTHER_WAY),
     ],
-    ids=["segments", "configuration", "generation"],
 )
 async def test_issue_17_7_a_damaged_index_is_rebuilt_from_postgresql_and_degraded_until_then(
     tmp_path: Path, model_folder: Path, pattern: str, damage: Callable[[Path], None]
