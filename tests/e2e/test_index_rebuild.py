@@ -10,7 +10,7 @@ import pytest
 
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import memory_pb2, recall_pb2
-from tests.support.stack import Stubs, running_stack, stubs
+from tests.support.stack import Stubs, running_stack, stubs, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -33,9 +33,11 @@ async def remembered(gateway: Stubs) -> None:
     ]
     request = memory_pb2.RememberRequest(request_id="boats", user_id="ann", conversation_id="boats", turns=turns)
     token = (await gateway.memory.Remember(request, timeout=30)).consistency_token
-    async with asyncio.timeout(60):
-        while not (await recalled(gateway, token)).consistent:
-            pass
+
+    async def is_consistent() -> bool:
+        return (await recalled(gateway, token)).consistent
+
+    await until(is_consistent, timeout_seconds=60.0)
 
 
 async def recalled(gateway: Stubs, token: str = "") -> recall_pb2.RecallResponse:

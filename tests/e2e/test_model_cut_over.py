@@ -127,6 +127,7 @@ async def remember_pets(client: Client) -> None:
         assert found.memories[0].turn.content == text
 
 
+@pytest.mark.ci("an installation that starts four times, under load")
 async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
     tmp_path: Path, model_folder: Path, second_folder: Path
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mneme_client import Client
 from mneme_client.results_erasure import Erasure
-from tests.support.stack import BOTH_WAYS, running_stack, until
+from tests.support.stack import running_stack, until
 
 
 async def _purge(*arguments: str) -> str:
@@ -67,7 +67,8 @@ async def test_spec_6_6_the_command_purges_a_folder_and_a_server_that_processes_
             assert (await client.remember("neighbour", "c1", "The train was on time.")).interactions
 
 
-@pytest.mark.parametrize("processes", BOTH_WAYS)
+@pytest.mark.ci("waits for a purge that comes after ten seconds")
+@pytest.mark.parametrize("processes", [False, True], ids=["one process", "processes"])
 async def test_spec_6_6_the_schedule_purges_by_itself_and_the_receipt_says_when(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:

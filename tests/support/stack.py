@@ -158,10 +158,12 @@ async def refusal(call: Awaitable[Message]) -> Refusal:
 
 
 async def until(reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float = 20.0) -> None:
-    """Asks the service again and again until it says yes; each question is a call and so lets others run."""
+    """Asks the service again and again until it says yes, with pauses, since questions take the time of the answer."""
+    pause_seconds = 0.001
     async with asyncio.timeout(timeout_seconds):
         while not await reached():
-            continue
+            await asyncio.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, 0.1)
 
 
 @contextlib.asynccontextmanager
