@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
+# Images of Python often set it. Without bytecode each process compiles all modules anew, and the tests start many.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 PYTHON_PATHS := $(wildcard services clients/python tests bench tools)
@@ -38,7 +40,7 @@ setup: ## create .venv and install the locked requirements (PYTHON=/path/to/pyth
 run: setup ## start all services on embedded engines, with a demo to look at (RUN_ARGS)
 	@$(BIN)/mneme demo --serve $(RUN_ARGS)
 
-test: setup ## run the tests (PYTEST_ARGS, TEST_WORKERS); ENGINES=all or "redis neo4j" installs these engines and demands them
+test: setup ## run the tests (PYTEST_ARGS, TEST_WORKERS); PYTEST_ARGS=--ci: all of them; ENGINES=all or "redis neo4j" installs these engines and demands them
 	@$(if $(ENGINES),$(BIN)/python -m tools.engines run $(WANTED_ENGINES) --,tools/report_engines.sh &&) \
 		$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder \
 		$(addprefix --require=,$(WANTED_ENGINES)) $(PYTEST_ARGS)
@@ -256,13 +258,13 @@ replicas-e2e: setup ## two replicas of every service: killed at random, and rest
 	@MNEME_REPLICAS_CALLS_PER_SECOND=60 MNEME_REPLICAS_KILLS=20 $(BIN)/python -m pytest --ci tests/e2e/test_replicas.py $(PYTEST_ARGS)
 
 prove-interleavings: setup ## another process erases, forgets and corrects amid 500 cases of jobs on notes, facts, episodes and activity records each
-	@MNEME_INTERLEAVINGS=500 MNEME_INTERLEAVINGS_STEP=1 $(BIN)/python -m pytest -q -n 0 -rP tests/property/test_maintenance_interleavings.py
+	@MNEME_INTERLEAVINGS=500 MNEME_INTERLEAVINGS_STEP=1 $(BIN)/python -m pytest -q --ci -n 0 -rP tests/property/test_maintenance_interleavings.py
 
 prove-year: setup ## a year of a user, 20,000 turns, with a clock that jumps: caps, fading, what is important, logs: [BENCH_ARGS]
 	@$(BIN)/python -m bench.prove_year $(BENCH_ARGS)
 
 prove-kills: setup ## kill every maintenance job before each of its writes and reads: nothing is lost, each run comes to its end
-	@MNEME_KILLS=0 $(BIN)/python -m pytest -q -n 2 tests/integration/maintenance/test_kills.py
+	@MNEME_KILLS=0 $(BIN)/python -m pytest -q --ci -n 2 tests/integration/maintenance/test_kills.py
 
 prove-erase: setup ## erase a user, purge, and search every byte of the engines for what was said: [BENCH_ARGS=--servers]
 	@$(BIN)/python -m bench.prove_erase $(BENCH_ARGS)

@@ -18,10 +18,10 @@ from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.neo4j.graph import Graph
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
-from tests.support.neo4j import fresh_graph
+from tests.support.neo4j import ON_NEO4J, fresh_graph
 from tests.support.postgres import fresh_postgres
 
-DRIVERS: Final = ("postgres", "neo4j")
+DRIVERS: Final = ("postgres", ON_NEO4J)
 UnopenedStore: TypeAlias = AbstractAsyncContextManager[NoteStore]
 
 

@@ -122,6 +122,7 @@ class TestQdrantEpisodeIndex(EpisodeIndexContract):
             await closed.score(query("apple"), dense=[key_of(1)], lexical=())
 
 
+@pytest.mark.ci("repeats the contract of the index on another kind of server")
 class TestQdrantEpisodeIndexOverTheWire(EpisodeIndexContract):
     """Over gRPC, from a stand-in for the server that keeps points in Qdrant's embedded engine."""
 
@@ -131,6 +132,7 @@ class TestQdrantEpisodeIndexOverTheWire(EpisodeIndexContract):
             yield index
 
 
+@pytest.mark.ci("repeats the contract of the index on another kind of server")
 class TestQdrantEpisodeIndexInShards(EpisodeIndexContract):
     """The same with owners divided among shards."""
 
@@ -140,6 +142,7 @@ class TestQdrantEpisodeIndexInShards(EpisodeIndexContract):
             yield index
 
 
+@pytest.mark.ci("repeats the contract of the index on another kind of server")
 class TestQdrantEpisodeIndexInStrictMode(EpisodeIndexContract):
     """The same on a server whose administrator has set narrow limits."""
 

@@ -17,7 +17,7 @@ from mneme_client import FactCategory, NoteKind, Turn
 from services.gateway.journal.model import Tier
 from tests.support.stack import RunningStack
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.ci("a headless browser", needs="chromium")]
 
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script> Rex chews shoes."
 TURNS = [

@@ -54,6 +54,7 @@ def variables(folder: Path, urls: DatabaseUrls, *, admin: str | None = None) -> 
     return file
 
 
+@pytest.mark.ci("three installations, two copies")
 async def test_a_copied_folder_answers_as_before_and_goes_on(
     filled: Filled, tmp_path: Path, model_folder: Path
 ) -> None:
@@ -68,6 +69,7 @@ async def test_a_copied_folder_answers_as_before_and_goes_on(
         assert await remember_more(target, filled.keys) == ["My new bicycle is orange.", "It squeaks."]
 
 
+@pytest.mark.ci("copies a whole installation twice")
 async def test_a_copy_to_a_server_and_back_is_equal(
     filled: Filled, server: DatabaseUrls, tmp_path: Path, model_folder: Path
 ) -> None:
@@ -84,6 +86,7 @@ async def test_a_copy_to_a_server_and_back_is_equal(
         assert await ask_all(target, filled.keys) == filled.answers
 
 
+@pytest.mark.ci("copies that are killed many times")
 async def test_a_copy_killed_at_any_moment_goes_on_and_ends_equal(
     filled: Filled, server: DatabaseUrls, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ async def _key_ids(url: str) -> set[bytes]:
         await connection.close()
 
 
+@pytest.mark.ci("an installation that starts three times")
 async def test_spec_7_3_an_installation_is_encrypted_afterwards_and_its_keys_are_rotated(
     tmp_path: Path, model_folder: Path
 ) -> None:

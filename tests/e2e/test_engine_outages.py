@@ -6,7 +6,7 @@ from bench.common import Target
 from bench.outage import run_outage
 from tests.support.production import ENGINES, ProductionEngines
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.ci("four engines, each away for ten seconds")]
 
 
 @pytest.mark.parametrize("name", ENGINES)

@@ -12,7 +12,10 @@ from tests.e2e.test_readme import run
 from tests.support.engines import absent
 from tests.support.stack import RunningStack
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.ci("an environment for each framework", needs="frameworks"),
+]
 
 ROOT = Path(__file__).parent.parent.parent
 FRAMEWORKS = ROOT / "clients/frameworks"

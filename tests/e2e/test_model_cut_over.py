@@ -127,6 +127,7 @@ async def remember_pets(client: Client) -> None:
         assert found.memories[0].turn.content == text
 
 
+@pytest.mark.ci("an installation that starts four times, under load")
 async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
     tmp_path: Path, model_folder: Path, second_folder: Path
 ) -> None:
@@ -200,6 +201,7 @@ def process_of(service: str, others: set[psutil.Process]) -> psutil.Process | No
     return None
 
 
+@pytest.mark.ci("a process for each service, some of them killed")
 async def test_spec_8_4_processes_follow_a_cut_over_and_kills_leave_one_state(
     tmp_path: Path, model_folder: Path, second_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ def process_of(service: str, others: set[psutil.Process]) -> psutil.Process:
     return found
 
 
+@pytest.mark.ci("a process for each service")
 async def test_a_service_that_is_killed_is_started_again(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

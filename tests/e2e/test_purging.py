@@ -45,6 +45,7 @@ async def _erased_word(client: Client, data_dir: Path) -> tuple[Erasure, bytes]:
     return erasure, word.encode()
 
 
+@pytest.mark.ci("six processes")
 async def test_spec_6_6_the_command_purges_a_folder_and_a_server_that_processes_use(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -66,6 +67,7 @@ async def test_spec_6_6_the_command_purges_a_folder_and_a_server_that_processes_
             assert (await client.remember("neighbour", "c1", "The train was on time.")).interactions
 
 
+@pytest.mark.ci("waits for a purge that comes after ten seconds")
 @pytest.mark.parametrize("processes", [False, True], ids=["one process", "processes"])
 async def test_spec_6_6_the_schedule_purges_by_itself_and_the_receipt_says_when(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch, processes: bool

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from mneme_client import Client, MnemeClientError, RetryPolicy, Tls
-from tests.support.stack import running_stack
+from tests.support.stack import BOTH_WAYS, running_stack
 
 NAME = "mneme.example"  # as a public name: the certificate does not hold for the loopback address
 
@@ -42,7 +42,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return files
 
 
-@pytest.mark.parametrize("processes", [False, True], ids=["one process", "processes"])
+@pytest.mark.parametrize("processes", BOTH_WAYS)
 async def test_spec_7_1_a_stack_with_a_certificate_serves_encrypted(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:

@@ -6,6 +6,7 @@ from bench.common import Target
 from tests.golden.transcript import Transcript, differences, recorded
 
 
+@pytest.mark.ci("four engines, and a process for each service")
 @pytest.mark.asyncio(loop_scope="session")
 async def test_production_engines_answer_as_recorded(production_stack: Target, user_id: str) -> None:
     answers = await Transcript(production_stack.gateway, user_id).replay()

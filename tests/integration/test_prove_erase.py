@@ -21,6 +21,7 @@ async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purg
     assert proof.after.unread == []
 
 
+@pytest.mark.ci("a second installation that is searched byte by byte")
 async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purge_while_the_services_run(
     tmp_path: Path, model_folder: Path
 ) -> None:

@@ -25,6 +25,7 @@ from services.semantic.facts.stores.postgres import PostgresFactStore
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_samples import MODEL, PROJECT, changed, made_fact, put
 from tests.support.caches import eager_cache
+from tests.support.examples import share_of
 
 CONFIDENCES: Final = (0.0, 0.3, 0.5, math.nextafter(0.5, 1.0), 1.0)
 MODELS: Final = (MODEL, "another-model")
@@ -97,7 +98,7 @@ async def stores(postgres_server: EmbeddedPostgres) -> AsyncIterator[list[Postgr
         ]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.lists(WRITES, min_size=1, max_size=6) | QUESTIONS, max_size=16))
 async def test_what_is_found_in_memory_is_what_the_database_finds(
     stores: list[PostgresFactStore], steps: list[Sequence[Write] | Question]

@@ -14,6 +14,7 @@ from services.episodic.store import IndexedPiece, IndexQuery
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from tests.contract.episode_samples import later
 from tests.support.embedding import HashingEmbedder
+from tests.support.examples import share_of
 
 EMBEDDER = HashingEmbedder(16)
 OWNERS = [Owner(TenantId(tenant), UserId(user)) for tenant in ("a", "b") for user in ("x", "y")]
@@ -29,7 +30,7 @@ removals = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=share_of(25), deadline=None)
 @given(steps=st.lists(st.one_of(puts, removals), max_size=40), text=TEXTS, limit=st.integers(1, 12))
 def test_scores_are_those_of_a_brute_force_search(
     steps: list[tuple[str, Owner, int, int, str, str]], text: str, limit: int

@@ -36,6 +36,8 @@ from services.semantic.facts.working_set import FactWorkingSet
 from services.semantic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA
 from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
+from tests.support.examples import share_of
+from tests.support.neo4j import ON_NEO4J
 from tests.support.parsing import InProcessParser
 from tests.support.postgres import fresh_postgres
 
@@ -163,7 +165,7 @@ async def on_neo4j(url: str) -> AsyncIterator[FactStore]:
         yield Neo4jFactStore(graph)
 
 
-@pytest.fixture(scope="module", params=["postgres", "neo4j"])
+@pytest.fixture(scope="module", params=["postgres", ON_NEO4J])
 def open_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
     if request.param == "neo4j":
         yield partial(on_neo4j, request.getfixturevalue("neo4j_url"))
@@ -176,7 +178,7 @@ def open_store(request: pytest.FixtureRequest) -> Iterator[OpenStore]:
     loop.close()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=st.lists(st.tuples(st.integers(0, len(SENTENCES) - 1), st.integers(0, 60)), min_size=1, max_size=8),
     data=st.data(),

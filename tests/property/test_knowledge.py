@@ -14,6 +14,7 @@ from services.common.knowledge.evidence import confidence_at, deprecated_time
 from services.common.knowledge.merging import plan_merges
 from services.common.knowledge.model import Belief, BeliefId, Candidate, Evidence
 from services.common.values.model import Relation
+from tests.support.examples import share_of
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 SHARES: Final = st.floats(0, 1)
@@ -65,7 +66,7 @@ def _guard(earlier: str, later: str) -> Relation:
     return Relation.SAME if earlier == later else Relation.CONTRADICT
 
 
-@settings(max_examples=60)
+@settings(max_examples=share_of(60))
 @given(GROUPS, st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=10), st.floats(0.5, 1), st.randoms())
 def test_spec_3_6_merging_does_not_depend_on_the_order_and_never_merges_what_differs(
     beliefs: tuple[Belief, ...], pairs: set[tuple[int, int]], cosine: float, rnd: random.Random

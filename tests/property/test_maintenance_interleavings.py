@@ -110,6 +110,7 @@ async def lived(world: World) -> int:
     return changed
 
 
+@pytest.mark.ci("a proof by many cases")
 async def test_spec_6_9_whatever_another_process_does_in_the_middle_of_a_job_nothing_derived_outlives_its_source(
     stage: Stage,
 ) -> None:
@@ -129,6 +130,7 @@ async def test_spec_6_9_whatever_another_process_does_in_the_middle_of_a_job_not
     assert applied >= CASES / 2, "the jobs change something"
 
 
+@pytest.mark.ci("a proof by many cases")
 async def test_spec_6_9_at_each_moment_of_a_job_another_process_can_erase_forget_and_correct(stage: Stage) -> None:
     """Once for a job that goes on, and once for one that loses its store at the next moment and is run again."""
     number = tried = 0

@@ -20,6 +20,7 @@ from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from tests.contract.note_drivers import neo4j_note_store, postgres_note_store
 from tests.contract.note_samples import MODEL, angle, connect, make_link, make_note, note_id, store_notes
 from tests.support.caches import eager_cache
+from tests.support.examples import share_of
 
 PROJECT = Scope(ScopeLevel.PROJECT, "apollo")
 WALK = WalkSettings(damping=0.75, seeds_max=1_000, fanout_max=1_000, frontier_max=1_000)
@@ -91,7 +92,7 @@ async def in_neo4j(neo4j_url: str) -> AsyncIterator[NoteStore]:
         yield opened
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), hops=st.integers(0, 2), limit=st.integers(1, 8), sees_hidden=st.booleans())
 async def test_spec_4_10_scores_are_those_of_the_best_ways_in_postgres(
     in_postgres: NoteStore, graph: Graph, hops: int, limit: int, sees_hidden: bool
@@ -99,7 +100,7 @@ async def test_spec_4_10_scores_are_those_of_the_best_ways_in_postgres(
     await _check_search(in_postgres, graph, hops=hops, limit=limit, sees_hidden=sees_hidden)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), hops=st.integers(0, 2), limit=st.integers(1, 8), sees_hidden=st.booleans())
 async def test_spec_4_10_scores_are_those_of_the_best_ways_in_neo4j(
     in_neo4j: NoteStore, graph: Graph, hops: int, limit: int, sees_hidden: bool
@@ -116,7 +117,7 @@ bounded_walks = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(notes_max=12, links_max=30), walk=bounded_walks, hops=st.integers(0, 2), sees_hidden=st.booleans())
 async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_postgres(
     in_postgres: NoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool
@@ -124,7 +125,7 @@ async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds
     await _check_early_stop(in_postgres, graph, walk, hops=hops, sees_hidden=sees_hidden)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(notes_max=12, links_max=30), walk=bounded_walks, hops=st.integers(0, 2), sees_hidden=st.booleans())
 async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_memory(
     in_memory: PostgresNoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool
@@ -134,7 +135,7 @@ async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds
     assert in_memory.cached_count == cached_before + len(graph.angles)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=share_of(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(notes_max=12, links_max=30), walk=bounded_walks, hops=st.integers(0, 2), sees_hidden=st.booleans())
 async def test_spec_4_10_a_walk_that_stops_early_finds_what_the_whole_walk_finds_in_neo4j(
     in_neo4j: NoteStore, graph: Graph, walk: WalkSettings, hops: int, sees_hidden: bool

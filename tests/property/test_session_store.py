@@ -23,6 +23,7 @@ from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.fallback import FallbackSessionStore
 from tests.contract.session_samples import ADA, idempotency_key, key, turn
 from tests.support.clock import FakeClock
+from tests.support.examples import share_of
 from tests.support.redis import redis_store, redis_url
 from tests.support.session import Line, ManualSleep, SwitchableStore
 
@@ -325,7 +326,7 @@ def check(machine: type[SessionStoreMachine], *, examples: int) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples,
+            max_examples=share_of(examples),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -15,6 +15,9 @@ from services.common.neo4j.graph import Graph, Neo4jServer, Neo4jSettings, open_
 from services.common.neo4j.migrations import migrate_graph
 from tests.support.engines import SessionEngines
 
+ON_NEO4J = pytest.param("neo4j", marks=pytest.mark.ci("repeats on Neo4j what runs on PostgreSQL", needs="neo4j"))
+"""A parameter of fixtures that start one of several engines."""
+
 
 @pytest.fixture(scope="session")
 def neo4j_url(session_engines: SessionEngines, request: pytest.FixtureRequest) -> str:

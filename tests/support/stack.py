@@ -60,6 +60,12 @@ ANY_PORT = "127.0.0.1:0"
 UNLINKED_BY_USE: Mapping[str, str] = {"MNEME_AGENTIC__USE__IS_ENABLED": "false"}
 """Variables of services that make no links by use: see `unlinked_by_use`."""
 
+BOTH_WAYS = (
+    pytest.param(False, id="one process"),
+    pytest.param(True, id="processes", marks=pytest.mark.ci("a process for each service")),
+)
+"""Parameters of `processes`."""
+
 _user_numbers = itertools.count(1)
 
 
@@ -152,10 +158,12 @@ async def refusal(call: Awaitable[Message]) -> Refusal:
 
 
 async def until(reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float = 20.0) -> None:
-    """Asks the service again and again until it says yes; each question is a call and so lets others run."""
+    """Asks the service again and again until it says yes, with pauses, since questions take the time of the answer."""
+    pause_seconds = 0.001
     async with asyncio.timeout(timeout_seconds):
         while not await reached():
-            continue
+            await asyncio.sleep(pause_seconds)
+            pause_seconds = min(2 * pause_seconds, 0.1)
 
 
 @contextlib.asynccontextmanager

@@ -33,7 +33,7 @@ from qdrant_edge import (
     UpdateOperation,
 )
 
-from services.episodic.config import EdgeSettings, TextSettings
+from services.episodic.index_config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner, place
 from services.episodic.store import IndexedPiece, IndexQuery, RetrieverHits, Vector
 from services.episodic.stores.edge_checksums import take_checksums, verify_checksums

@@ -29,7 +29,7 @@ from qdrant_edge import (
 
 from services.common.datadir import lock_folder
 from services.common.errors import StoreUnavailable
-from services.episodic.config import EdgeSettings
+from services.episodic.index_config import EdgeSettings
 from services.episodic.stores.edge_checksums import CHECKSUMS_FILE, take_checksums
 from services.episodic.stores.points import DENSE, LEXICAL
 

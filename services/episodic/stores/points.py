@@ -8,7 +8,7 @@ from uuid import UUID
 
 from qdrant_edge import Bm25, Bm25Config
 
-from services.episodic.config import TextSettings
+from services.episodic.index_config import TextSettings
 from services.episodic.model import EpisodeKey, Owner, TenantId, UserId, place
 from services.episodic.store import IndexedEpisode, IndexedPiece
 

@@ -9,7 +9,7 @@ import pytest
 from bench.floor import RememberFloor, superuser_dsn
 from tests.support.stack import running_stack
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.ci("a benchmark on an installation of its own")]
 
 
 async def test_the_floor_of_remember_fits_the_tables_of_the_journal(tmp_path: Path, model_folder: Path) -> None:

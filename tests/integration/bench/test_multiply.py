@@ -31,7 +31,7 @@ from services.episodic.stores.postgres import PostgresEpisodeStore
 from tests.support.maintenance import run_job
 from tests.support.stack import running_stack
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.ci("a benchmark on an installation of its own")]
 
 SIZE, TIMES, SEED = 200, 3, 5
 REFERENCES = {

@@ -12,7 +12,7 @@ from bench.recall import main
 from mneme_client import Client
 from tests.support.stack import running_stack
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.ci("a benchmark on an installation of its own")]
 
 CONVERSATION = {
     "session_1": [

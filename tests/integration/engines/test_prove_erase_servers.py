@@ -12,7 +12,10 @@ from bench.prove_erase.servers import Servers, running_servers
 from tests.support.engines import absent, engines_home
 from tools.engines.group import missing
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.ci("repeats on servers what test_prove_erase shows"),
+]
 
 
 @pytest.fixture

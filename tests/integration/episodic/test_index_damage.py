@@ -129,10 +129,15 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Answers]:
 
 #: Checksums tell any change of a closed index, so that few ways of damage stand for all.
 CASES = [("killed", *case) for case in DAMAGES] + [("closed", *case) for case in DAMAGES[::6]]
+MANY = pytest.mark.ci("each start makes the index anew")
 
 
 @pytest.mark.parametrize(
-    ("state", "pattern", "damage"), CASES, ids=[f"{state}-{name}-{how.__name__}" for state, name, how in CASES]
+    ("state", "pattern", "damage"),
+    [
+        pytest.param(*case, id=f"{case[0]}-{case[1]}-{case[2].__name__}", marks=[MANY] * bool(number % 6))
+        for number, case in enumerate(CASES)
+    ],
 )
 async def test_a_damaged_index_is_set_aside_and_never_prevents_the_start(
     tmp_path: Path, shards: tuple[Path, Answers], state: str, pattern: str, damage: Damage

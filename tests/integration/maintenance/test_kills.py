@@ -117,6 +117,7 @@ async def trial(
         yield Trial(case, postgres_server, urls.database, folder, clock.now(), before)
 
 
+@pytest.mark.ci("kills every job in a process of its own")
 @pytest.mark.parametrize("trial", CASES, indirect=True)
 async def test_spec_6_9_a_job_that_is_killed_at_any_step_loses_nothing_and_comes_to_its_end(trial: Trial) -> None:
     moments, after = await trial.undisturbed()

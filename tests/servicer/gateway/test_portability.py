@@ -28,6 +28,7 @@ from mneme_client import (
     ScopeLevel,
     Turn,
 )
+from tests.support.neo4j import ON_NEO4J
 from tests.support.stack import RunningStack, Stubs, refusal, running_stack, stubs, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -52,7 +53,7 @@ async def neo4j_stack(
         yield RunningStack(services, b"")
 
 
-@pytest.fixture(params=["postgres", "neo4j"])
+@pytest.fixture(params=["postgres", ON_NEO4J])
 def any_stack(request: pytest.FixtureRequest) -> RunningStack:
     """A stack with the semantic and the agentic tier on an engine."""
     found: RunningStack = request.getfixturevalue("stack" if request.param == "postgres" else "neo4j_stack")

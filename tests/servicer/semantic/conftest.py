@@ -32,6 +32,7 @@ from tests.contract.fact_drivers import semantic_graph, semantic_pool
 from tests.support.clock import FakeClock
 from tests.support.deadlines import PATIENT
 from tests.support.embedding import HashingEmbedder
+from tests.support.neo4j import ON_NEO4J
 
 SECRET = b"s" * 32
 OpenTier: TypeAlias = Callable[[SemanticResources], AbstractAsyncContextManager[SemanticTier]]
@@ -73,7 +74,7 @@ async def on_neo4j(url: str, resources: SemanticResources) -> AsyncIterator[Sema
         yield tier
 
 
-@pytest.fixture(params=["postgres", "neo4j"])
+@pytest.fixture(params=["postgres", ON_NEO4J])
 def open_tier(request: pytest.FixtureRequest) -> OpenTier:
     if request.param == "postgres":
         return partial(on_postgres, request.getfixturevalue("postgres_server"))

@@ -23,3 +23,10 @@ def test_the_engine_ends_without_a_word_when_the_service_is_killed_before_it_rea
     # Closed with a reply that nobody read, which the other end sees as a reset.
     _, errors = child.communicate(timeout=WAIT_SECONDS)
     assert (child.returncode, errors) == (0, b"")
+
+
+def test_the_engine_loads_no_part_of_a_service_that_it_does_not_use() -> None:
+    code = f"import sys, {edge_child.__name__}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "qdrant_edge" in loaded
+    assert {"asyncpg", "grpc", "opentelemetry", "redis", "structlog"}.isdisjoint(loaded)

@@ -18,6 +18,7 @@ from services.episodic.late_interaction import (
     sentence_end_table,
 )
 from services.episodic.token_format import pack, unpack
+from tests.support.examples import share_of
 
 ENDS = (1, 2)
 SPACE = TokenSpace("space", dimension=8, sentence_ends=ENDS)
@@ -107,7 +108,7 @@ def naive(query: TokenVectors, candidates: Sequence[TokenRun | None]) -> LateSco
 texts = st.lists(st.lists(st.integers(0, 12), max_size=12), max_size=3)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=share_of(80), deadline=None)
 @given(
     st.lists(st.integers(0, 12), min_size=1, max_size=6),
     st.lists(st.none() | texts, max_size=6),

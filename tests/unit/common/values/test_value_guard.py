@@ -16,6 +16,7 @@ from services.common.values.compare import compare, relation
 from services.common.values.model import DifferenceKind, Relation, ValueKind
 from services.common.values.quantities import Token, ValueReader
 from services.common.values.reading import read_clauses
+from tests.support.examples import share_of
 
 PAIRS: Final = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]
 CONFLICTS: Final = {Relation.UPDATE, Relation.CONTRADICT}
@@ -189,7 +190,7 @@ def test_spec_3_6_statements_with_different_numbers_are_never_the_same(first: in
     assert (found is Relation.SAME) == (first == second)
 
 
-@settings(max_examples=200)
+@settings(max_examples=share_of(200))
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_spec_3_5_any_text_is_read_without_an_error(earlier: str, later: str) -> None:
     assert relation(earlier, later) in Relation

@@ -13,6 +13,7 @@ from services.common.tokens import token_counter
 from services.gateway.context.budget import build_sections
 from services.gateway.context.model import Candidate, ContextRequest, ContextSettings, SectionKind
 from services.gateway.context.structure import body_text
+from tests.support.examples import share_of
 from tests.unit.gateway.context.offers import Offers, turn
 
 SETTINGS: Final = ContextSettings()
@@ -57,7 +58,7 @@ def test_spec_5_9_a_budget_holds_for_turns_of_one_endless_word(name: str, budget
     assert time.thread_time() - started < 5.0  # seconds of it would hold up every other call
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from([SectionKind.FACTS, SectionKind.NOTES, SectionKind.MEMORIES, SectionKind.RECENT_TURNS]),

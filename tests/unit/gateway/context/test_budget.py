@@ -21,6 +21,7 @@ from services.gateway.context.model import (
     SectionState,
 )
 from services.gateway.context.refinement import GAP, TokenCount
+from tests.support.examples import share_of
 from tests.unit.gateway.context.offers import Offers, count_words, line, turn
 
 SETTINGS = ContextSettings()
@@ -96,7 +97,7 @@ _BUDGETS = st.integers(min_value=64, max_value=1_500)
 _ORDERS = st.sampled_from(ContextOrder)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=share_of(80), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS, order=_ORDERS)
 def test_spec_5_9_the_text_never_exceeds_its_budget(offers: Offers, budget: int, order: ContextOrder) -> None:
     context = built(offers, budget, order=order)
@@ -105,7 +106,7 @@ def test_spec_5_9_the_text_never_exceeds_its_budget(offers: Offers, budget: int,
         assert count_words(section.text) == section.token_count <= section.token_budget
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS)
 def test_spec_5_9_the_budget_holds_where_counts_of_lines_do_not_add_up(offers: Offers, budget: int) -> None:
     def count(text: str) -> int:
@@ -115,7 +116,7 @@ def test_spec_5_9_the_budget_holds_where_counts_of_lines_do_not_add_up(offers: O
     assert context.token_count == count(context.text) <= budget
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=share_of(80), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS, order=_ORDERS)
 def test_spec_5_9_every_line_is_in_the_text_and_cites_what_was_offered(
     offers: Offers, budget: int, order: ContextOrder
@@ -136,7 +137,7 @@ def test_spec_5_9_every_line_is_in_the_text_and_cites_what_was_offered(
     assert len(set(told)) == len(told)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=share_of(80), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS)
 def test_spec_5_8_no_text_is_cut_inside_a_sentence(offers: Offers, budget: int) -> None:
     for kind, section in build(offers, budget).items():
@@ -150,7 +151,7 @@ def test_spec_5_8_no_text_is_cut_inside_a_sentence(offers: Offers, budget: int) 
             assert item.pruned == (len(kept) < len(whole)) == (GAP in told)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS)
 def test_spec_5_9_every_section_has_a_share_that_others_cannot_take(offers: Offers, budget: int) -> None:
     together = build(offers, budget)
@@ -166,7 +167,7 @@ def test_spec_5_9_every_section_has_a_share_that_others_cannot_take(offers: Offe
                 assert [item.text for item in together[kind].items] == [item.text for item in section.items]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS)
 def test_spec_5_9_recent_turns_push_no_fact_out(offers: Offers, budget: int) -> None:
     unshared = replace(SETTINGS, heirs=())
@@ -177,7 +178,7 @@ def test_spec_5_9_recent_turns_push_no_fact_out(offers: Offers, budget: int) -> 
             assert set(ids(own[kind])) <= set(ids(crowded[kind]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 @given(offers=_offers(), budget=_BUDGETS)
 def test_spec_5_9_recent_turns_end_with_the_newest_and_have_no_gap(offers: Offers, budget: int) -> None:
     section = build(offers, budget).get(RECENT)

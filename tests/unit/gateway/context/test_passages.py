@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from services.gateway.context.model import Candidate, ContextOrder, PassageTurn
 from services.gateway.context.passages import PassageLayout, running_passage
 from services.gateway.context.structure import body_text, indented
+from tests.support.examples import share_of
 from tests.unit.gateway.context.offers import count_words, turn
 
 
@@ -84,7 +85,7 @@ _PLACES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share_of(100), deadline=None)
 @given(places=_PLACES, gap_max=st.integers(0, 3), order=st.sampled_from(ContextOrder))
 def test_spec_5_9_the_tokens_of_passages_are_known_as_turns_come_in(
     places: list[tuple[int, str, str, int]], gap_max: int, order: ContextOrder

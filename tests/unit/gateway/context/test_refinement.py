@@ -15,6 +15,7 @@ from services.gateway.context.refinement import (
     sentence_worth,
     term_weights,
 )
+from tests.support.examples import share_of
 from tests.unit.gateway.context.offers import count_words
 
 SETTINGS = RefinementSettings()
@@ -100,7 +101,7 @@ def test_sentences_of_little_worth_are_left_out_while_room_is_short() -> None:
     assert kept.text == "One. … Three."
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share_of(100), deadline=None)
 @given(
     lengths=st.lists(st.integers(1, 12), min_size=1, max_size=12),
     worth=st.lists(st.floats(0, 1), min_size=12, max_size=12),

@@ -27,6 +27,7 @@ from services.gateway.recall.model import (
     RecallQuery,
     RetrieverRank,
 )
+from tests.support.examples import share_of
 from tests.unit.gateway.tiers import ADA, NOON, episode, fact_hit, note_hit, session_turn
 
 SEPARATORS = [chr(code) for code in range(0x110000) if len(f"a{chr(code)}b".splitlines()) == 2]
@@ -112,7 +113,7 @@ FIELDS = ["speaker", "content", "response", "caption", "source", "metadata", "co
 
 
 @pytest.mark.parametrize("field", FIELDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 @given(text=texts)
 @example(text="Ben: I confess. Ada")
 @example(text="x" + "".join(SEPARATORS) + "## Known facts")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.semantic.code.names import Names
+from tests.support.examples import share_of
 
 _LETTERS = st.text(alphabet="abAB_xé\n", max_size=8)
 _NAMES = st.lists(_LETTERS, max_size=12, unique=True)
@@ -20,14 +21,14 @@ def _is_found(text: str, name: str) -> bool:
 
 
 @given(_NAMES, _LETTERS.filter(bool))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=share_of(300), deadline=None)
 def test_spec_3_11_names_are_found_by_a_part_of_them(names: list[str], text: str) -> None:
     expected = [] if "\n" in text else [name for name in names if _is_found(text, name)]
     assert sorted(Names(names).containing(text)) == sorted(expected)
 
 
 @given(st.lists(st.text(alphabet="abcdAB_é", min_size=1, max_size=8), max_size=20, unique=True), st.integers(1, 4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=share_of(300), deadline=None)
 def test_spec_3_11_similar_names_are_the_most_similar_of_all(names: list[str], limit: int) -> None:
     text = "abcd_A"
     ratios = [(difflib.SequenceMatcher(None, name, text).ratio(), name) for name in names]

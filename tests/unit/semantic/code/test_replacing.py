@@ -14,6 +14,7 @@ from services.semantic.code.model import RelationKind
 from services.semantic.code.parser import parse_file
 from services.semantic.code.question import question_of
 from services.semantic.code.repository import RepositoryIndex
+from tests.support.examples import share_of
 
 _PATHS = ("shop/tax.py", "shop/cart.py", "shop/util.py", "app.py", "lib/A.cs", "lib/B.cs")
 _NAMES = ("levy", "total", "walk", "Cart")
@@ -61,7 +62,7 @@ _CHANGES = st.lists(sources() | st.sampled_from(_PATHS), min_size=1, max_size=12
 
 
 @given(_CHANGES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=share_of(60), deadline=None)
 def test_spec_3_11_a_changed_index_answers_like_a_new_one(changes: list[Any]) -> None:
     files: dict[str, bytes] = {}
     index = _index({})

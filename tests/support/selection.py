@@ -1,0 +1,99 @@
+"""Which tests run without `--ci`: each behaviour once, on engines that start in a moment; see `tests/README.md`.
+
+Left to the build machine are tests marked `ci`, and those that ask for an engine of `SECOND_ENGINES`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pytest
+
+from tools.engines.group import NAMES
+
+SECOND_ENGINES: Final[Mapping[str, str]] = {
+    "neo4j_url": "neo4j",
+    "pooled_postgres": "pgbouncer",
+    "real_postgres": "postgres",
+    "redis_cluster_url": "redis",
+    "sentinel_url": "redis",
+    "three_masters_url": "redis",
+}
+"""Engines on which a contract runs for the second time, by the fixture that starts them."""
+
+_MARKER: Final = (
+    "ci(reason, needs=None): slow; runs with --ci, as on the build machine, or where --require demands what it needs"
+)
+_COUNT: Final = "tests_left_to_ci"
+_left = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--require=redis --require=grpcurl`: without these the tests that need them fail instead of being skipped."""
+    parser.addoption(
+        "--require",
+        action="append",
+        default=[],
+        choices=[
+            *NAMES,
+            "chromium",
+            "compose-spec",
+            "frameworks",
+            "go",
+            "grpcurl",
+            "hadolint",
+            "helm",
+            "java",
+            "kubeconform",
+            "promtool",
+            "typescript",
+            "vault",
+        ],
+        help="engine or tool that must be there; may be given more than once",
+    )
+    parser.addoption("--ci", action="store_true", help="run all tests, also those left to the build machine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_left] = 0
+    config.addinivalue_line("markers", _MARKER)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Takes the tests away that are left to the build machine, and counts them."""
+    if config.getoption("--ci"):
+        return
+    left = [item for item in items if _is_left(item)]
+    if not left:
+        return
+    absent = set(left)
+    items[:] = [item for item in items if item not in absent]
+    config.hook.pytest_deselected(items=left)
+    config.stash[_left] = len(left)
+    if (output := getattr(config, "workeroutput", None)) is not None:
+        output[_COUNT] = len(left)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes over the count of a worker of pytest-xdist: each of them collects all tests."""
+    node.config.stash[_left] = getattr(node, "workeroutput", {}).get(_COUNT, 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says how many tests did not run, and how to run them."""
+    if count := config.stash[_left]:
+        terminalreporter.write_line(f'{count} tests are left to CI; all run with: make test PYTEST_ARGS="--ci"')
+
+
+def _is_left(item: pytest.Item) -> bool:
+    demanded = item.config.getoption("--require")
+    return any(need not in demanded for need in _needs(item))
+
+
+def _needs(item: pytest.Item) -> Iterator[str | None]:
+    """What has to be demanded for a test to run; None: nothing but `--ci` lets it run."""
+    for marker in item.iter_markers("ci"):
+        yield marker.kwargs.get("needs")
+    for name in getattr(item, "fixturenames", ()):
+        if name in SECOND_ENGINES:
+            yield SECOND_ENGINES[name]
