@@ -124,7 +124,7 @@ helm-check: setup ## check the Helm chart: lint, golden templates, schema, polic
 
 helm-e2e: setup ## install, upgrade, drain, scale and uninstall the chart on a real control plane (compiles it once: 10 minutes)
 	@tools/install_tools.sh helm kubeconform kubernetes_schemas control-plane
-	@$(BIN)/python -m tools.cluster run -- $(BIN)/python -m pytest tests/cluster/test_chart.py $(PYTEST_ARGS)
+	@$(BIN)/python -m tools.cluster run -- $(BIN)/python -m pytest tests/cluster/test_chart.py --require=helm $(PYTEST_ARGS)
 
 lease-e2e: setup ## elections against a real Kubernetes API server (compiles it once: 10 minutes)
 	@tools/install_tools.sh helm control-plane

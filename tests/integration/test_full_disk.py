@@ -81,6 +81,7 @@ async def recalled(gateway: Stubs, token: str = "") -> recall_pb2.RecallResponse
     return response
 
 
+@pytest.mark.ci("all services on a disk that is filled")
 async def test_writes_are_refused_before_the_disk_is_full_deletions_are_not_and_both_go_on_with_space(
     small_disk: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +108,7 @@ async def test_writes_are_refused_before_the_disk_is_full_deletions_are_not_and_
         assert answer.memories
 
 
+@pytest.mark.ci("all services on a disk that is filled")
 async def test_services_and_database_recover_from_a_disk_without_a_free_byte(
     small_disk: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,10 @@ import pytest
 
 from bench.prove_erase.proof import prove
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.ci("an installation with a hundred users is searched byte by byte"),
+]
 
 
 async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purge(
@@ -21,7 +24,6 @@ async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purg
     assert proof.after.unread == []
 
 
-@pytest.mark.ci("a second installation that is searched byte by byte")
 async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purge_while_the_services_run(
     tmp_path: Path, model_folder: Path
 ) -> None:

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,8 @@ from services.session.stores.redis_calls import RedisCalls
 from services.session.stores.redis_client import create_redis_client
 
 URL_VARIABLE: Final = "MNEME_TEST_REDIS_URL"
+PAUSE_SECONDS: Final = 0.02
+"""Between two questions to a server that gets ready."""
 _READY: Final = "Ready to accept connections"
 _prefixes = itertools.count(1)
 
@@ -76,7 +79,7 @@ class RedisServer:
         if self._is_cluster and self._has_all_slots:
             self.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
             while b"cluster_state:ok" not in self.command("CLUSTER", "INFO"):
-                pass  # the node takes a moment to believe in its slots
+                time.sleep(PAUSE_SECONDS)  # the node takes a moment to believe in its slots
 
     def stop(self) -> None:
         if self._process is not None:

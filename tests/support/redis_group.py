@@ -2,11 +2,12 @@
 
 import contextlib
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.support.redis import RedisServer, ask, free_port
+from tests.support.redis import PAUSE_SECONDS, RedisServer, ask, free_port
 
 MASTER: Final = "sessions"
 _SLOTS: Final = (range(5461), range(5461, 10_923), range(10_923, 16_384))
@@ -32,7 +33,7 @@ class RedisClusterGroup:
             node.command("CLUSTER", "MEET", "127.0.0.1", str(self.nodes[0].port))
         for node in self.nodes:
             while not self._is_ready(node):
-                pass  # the nodes take a moment to hear of one another
+                time.sleep(PAUSE_SECONDS)  # the nodes take a moment to hear of one another
 
     def stop(self) -> None:
         for node in self.nodes:
@@ -84,11 +85,11 @@ class SentinelGroup:
         second.start()
         second.command("REPLICAOF", "127.0.0.1", str(first.port))
         while b"master_link_status:up" not in second.command("INFO", "replication"):
-            pass  # the first copy is on its way
+            time.sleep(PAUSE_SECONDS)  # the first copy is on its way
         for port in self.sentinel_ports:
             self._sentinels.append(self._start_sentinel(port, first.port))
         while not all(self._is_ready(port) for port in self.sentinel_ports):
-            pass  # they find the replica and one another by the master
+            time.sleep(PAUSE_SECONDS)  # they find the replica and one another by the master
 
     def stop(self) -> None:
         for sentinel in self._sentinels:
@@ -106,7 +107,7 @@ class SentinelGroup:
         before = self.master()
         ask(self.sentinel_ports[0], "SENTINEL", "FAILOVER", MASTER)
         while not self._is_replica(before):
-            pass  # the Sentinels tell it last
+            time.sleep(PAUSE_SECONDS)  # the Sentinels tell it last
 
     def master(self) -> RedisServer:
         """The one that says that it is the master."""

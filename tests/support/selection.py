@@ -1,6 +1,6 @@
 """Which tests run without `--ci`: each behaviour once, on engines that start in a moment; see `tests/README.md`.
 
-Left to the build machine are tests marked `ci`, and those that ask for an engine of `SECOND_ENGINES`.
+Left to the build machine are tests marked `ci`, and those that ask for an engine of `LEFT_TO_CI`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,15 +10,17 @@ import pytest
 
 from tools.engines.group import NAMES
 
-SECOND_ENGINES: Final[Mapping[str, str]] = {
+LEFT_TO_CI: Final[Mapping[str, str]] = {
+    "chart": "helm",
     "neo4j_url": "neo4j",
     "pooled_postgres": "pgbouncer",
+    "promtool": "promtool",
     "real_postgres": "postgres",
     "redis_cluster_url": "redis",
     "sentinel_url": "redis",
     "three_masters_url": "redis",
 }
-"""Engines on which a contract runs for the second time, by the fixture that starts them."""
+"""Engines on which a contract runs for the second time, and programs that run for seconds, by the fixture."""
 
 _MARKER: Final = (
     "ci(reason, needs=None): slow; runs with --ci, as on the build machine, or where --require demands what it needs"
@@ -95,5 +97,5 @@ def _needs(item: pytest.Item) -> Iterator[str | None]:
     for marker in item.iter_markers("ci"):
         yield marker.kwargs.get("needs")
     for name in getattr(item, "fixturenames", ()):
-        if name in SECOND_ENGINES:
-            yield SECOND_ENGINES[name]
+        if name in LEFT_TO_CI:
+            yield LEFT_TO_CI[name]

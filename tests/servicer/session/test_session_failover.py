@@ -29,6 +29,9 @@ SECONDS_MAX = 90.0
 """Time for a failover: a Sentinel whose clock stood still for two seconds, on a busy machine, watches only for 30."""
 
 
+BEHIND_SENTINELS = pytest.mark.ci("Sentinels take seconds to find one another", needs="redis")
+
+
 @pytest.fixture(autouse=True)
 def redis_is_there(request: pytest.FixtureRequest) -> None:
     require_redis_server(request)
@@ -104,6 +107,7 @@ class Writers:
                 await self._progress.wait()
 
 
+@BEHIND_SENTINELS
 async def test_spec_1_4_nothing_acknowledged_is_lost_by_a_failover(group: SentinelGroup) -> None:
     async with served_from(group.url, SETTINGS) as stub:
         writers = Writers(stub)
@@ -126,6 +130,7 @@ async def test_spec_1_4_nothing_acknowledged_is_lost_by_a_failover(group: Sentin
             assert [turn.position for turn in session.turns] == list(range(len(interaction_ids)))[-10:]
 
 
+@BEHIND_SENTINELS
 async def test_spec_1_6_sentinels_that_are_gone_hold_up_nothing(group: SentinelGroup) -> None:
     group.stop_sentinel(0)
     async with served_from(group.url, SETTINGS) as stub:
@@ -135,6 +140,7 @@ async def test_spec_1_6_sentinels_that_are_gone_hold_up_nothing(group: SentinelG
         assert not (await say(stub, "s1", "b")).degraded
 
 
+@BEHIND_SENTINELS
 async def test_spec_1_6_a_master_that_became_a_replica_is_left(group: SentinelGroup) -> None:
     async with served_from(group.url, SETTINGS) as stub:
         assert not (await say(stub, "s1", "a")).degraded
@@ -182,6 +188,7 @@ async def test_spec_1_5_what_redis_forgot_is_absent_and_made_anew(tmp_path: Path
         server.stop()
 
 
+@BEHIND_SENTINELS
 async def test_spec_1_6_more_calls_than_connections_wait_for_one(group: SentinelGroup) -> None:
     settings = replace(SETTINGS, redis=replace(SETTINGS.redis, connections_max=2))
     async with served_from(group.url, settings) as stub:
