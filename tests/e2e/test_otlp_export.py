@@ -37,6 +37,7 @@ class Collector(trace_service_pb2_grpc.TraceServiceServicer):
         return trace_service_pb2.ExportTraceServiceResponse()
 
 
+@pytest.mark.ci("an installation of its own")
 @pytest.mark.asyncio
 async def test_spec_8_1_one_trace_across_gateway_and_tiers_is_exported(tmp_path: Path) -> None:
     collector = Collector()

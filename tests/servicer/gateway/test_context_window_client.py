@@ -125,6 +125,7 @@ async def test_the_example_in_python_runs(stack: RunningStack, number: int) -> N
     await asyncio.to_thread(exec, compile(code, PAGE.name, "exec"), {"__name__": "__main__"})
 
 
+@pytest.mark.ci("many commands, each in a process of its own")
 async def test_the_commands_of_the_page_run(stack: RunningStack, user_id: str, tmp_path: Path) -> None:
     file = tmp_path / "items.jsonl"
     lines = [

@@ -76,6 +76,7 @@ async def test_spec_3_9_the_blocking_client_does_the_same(stack: RunningStack, u
     assert (found.kind, found.action) == (ProcedureKind.SOURCE_SELECTION, "wikipedia")
 
 
+@pytest.mark.ci("many commands, each in a process of its own")
 async def test_spec_3_9_procedures_are_stated_listed_changed_and_deleted_by_command(
     stack: RunningStack, user_id: str
 ) -> None:
