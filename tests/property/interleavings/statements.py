@@ -60,6 +60,7 @@ _CITIES: Final = ("Porto", "Lisbon", "Ghent")
 _SEVERAL: Final = 3
 _JOBS_DECIDE: Final = frozenset({Decider.POLICY, Decider.LANGUAGE_MODEL})
 _RULINGS: Final = (Decision.LATER_STANDS, Decision.EARLIER_STANDS, Decision.BOTH_STAND, None)
+_LOGGED: Final = "SELECT FROM maintenance.log WHERE user_id = $1"
 _STATED: Final = "SELECT DISTINCT interaction_id::text FROM semantic.assertions WHERE user_id = $1"
 
 
@@ -97,9 +98,9 @@ def told_by(owner: Owner) -> list[Told]:
         names = [f"{city}{number}x{place}" for city in _CITIES[: chosen.choice([2, 2, 3])]]
         for nth, name in enumerate(names):
             hens = [f"My uncle keeps {number}{place}{nth} hens."] if chosen.random() < 0.3 else []
-            later = timedelta(hours=nth if chosen.random() < 0.15 else 0)
+            later = timedelta(hours=nth if place and chosen.random() < 0.3 else 0)
             tell(day + later, statement.format(name), *hens)
-        tell(day - timedelta(hours=1), rest.format(names[0]), is_late=chosen.random() < 0.6)
+        tell(day - timedelta(hours=1), rest.format(names[0]), is_late=chosen.random() < 0.5)
     return found
 
 
@@ -235,17 +236,21 @@ class StatementWorld(World):
         elif chance < 0.25 and self.late:
             await self._disturb(Kind.DELIVER, self.late.pop())
         elif chance < 0.55 and pairs:
-            rests = [each for each, one in sorted(pairs.items()) if one.premise]
-            key = self.random.choice(rests if rests and self.random.random() < 0.4 else sorted(pairs))
-            decision = self.random.choice(list(Decision)).name
-            request_id = self.ids.new_id()
-            await self.other.disturb(
-                Disturbance(Kind.DECIDE, self.owner, key, request_id, self.clock.now(), text=decision)
-            )
+            await self._decide(pairs)
         elif chance < 0.7 and facts:
             await self._disturb(Kind.FORGET, self.random.choice(facts))
         else:
             await self._disturb(Kind.ERASE, self.random.choice(left))
+
+    async def _decide(self, pairs: Mapping[str, Supersession]) -> None:
+        """About a pair; now and then about what rests on a statement, and then about that statement."""
+        rests = [key for key, one in sorted(pairs.items()) if one.premise]
+        keys = [self.random.choice(rests if rests and self.random.random() < 0.5 else sorted(pairs))]
+        if keys[0] in rests and self.random.random() < 0.5:
+            keys += [key for key, one in pairs.items() if _ends(one, pairs[keys[0]])]
+        for key in keys:
+            text, number = self.random.choice(list(Decision)).name, self.ids.new_id()
+            await self.other.disturb(Disturbance(Kind.DECIDE, self.owner, key, number, self.clock.now(), text=text))
 
     def _note(self, outcome: Outcome) -> None:
         super()._note(outcome)
@@ -299,6 +304,8 @@ class StatementWorld(World):
         texts = {sentence for turn in gone for sentence in self.told[turn].sentences}
         texts |= {self.told[turn].fact for key, turn in self.facts.items() if turn in gone or key in self.forgotten}
         await self.check_rows(texts)
+        if self.is_erased and self.run_owner is not None:
+            assert not await self.superuser.fetch(_LOGGED, self.owner.user_id), "a run is logged of an erased user"
 
     def _check_pair(self, key: str, one: Supersession, pairs: Mapping[str, Supersession]) -> None:
         first = self.first.get(key)
