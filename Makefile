@@ -257,7 +257,7 @@ replicas-e2e: setup ## two replicas of every service: killed at random, and rest
 	@$(BIN)/python -m tools.engines install redis postgres neo4j
 	@MNEME_REPLICAS_CALLS_PER_SECOND=60 MNEME_REPLICAS_KILLS=20 $(BIN)/python -m pytest --ci tests/e2e/test_replicas.py $(PYTEST_ARGS)
 
-prove-interleavings: setup ## another process erases, forgets and corrects amid 500 cases of jobs on notes, facts, episodes and activity records each
+prove-interleavings: setup ## another process erases, forgets and corrects amid 500 cases of jobs on notes, facts, statements, episodes and activity records each
 	@MNEME_INTERLEAVINGS=500 MNEME_INTERLEAVINGS_STEP=1 $(BIN)/python -m pytest -q --ci -n 0 -rP tests/property/test_maintenance_interleavings.py
 
 prove-year: setup ## a year of a user, 20,000 turns, with a clock that jumps: caps, fading, what is important, logs: [BENCH_ARGS]

@@ -372,6 +372,21 @@ class SupersessionStoreContract:
             assert decided.state is State.REJECTED
             assert await self.losers(store) == ["home Ghent"]
 
+    @pytest.mark.parametrize("decision", [Decision.BOTH_STAND, Decision.LATER_STANDS])
+    async def test_spec_3_5_what_the_user_decided_about_what_rests_stays(
+        self, store: SupersessionStore, decision: Decision
+    ) -> None:
+        await self.told(store, *self.STORY)
+        page = await store.list_page(ADA, state=None, after=None, limit=10)
+        rests, premise = (
+            [one.supersession_id for one in page if one.reason is r] for r in (Reason.PREMISE_ENDED, Reason.UPDATED)
+        )
+        decided = await store.resolve(ADA, rests[0], decision, once)
+        for about in (Decision.BOTH_STAND, Decision.LATER_STANDS):
+            await store.resolve(ADA, premise[0], about, once)
+            found = await store.list_page(ADA, state=None, after=None, limit=10)
+            assert [one for one in found if one.supersession_id == rests[0]] == [decided]
+
     @pytest.mark.parametrize("number", [1, 2, 3])
     async def test_what_rests_goes_with_the_turn_of_its_premise(self, store: SupersessionStore, number: int) -> None:
         await self.told(store, *self.STORY)

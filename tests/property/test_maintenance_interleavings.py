@@ -26,6 +26,7 @@ from tests.property.interleavings.episodes import EpisodeWorld, episode_disturbe
 from tests.property.interleavings.facts import FactWorld, fact_disturber
 from tests.property.interleavings.notes import NoteWorld, note_disturber
 from tests.property.interleavings.other import MakeDisturber, OtherProcess, opened_other
+from tests.property.interleavings.statements import StatementWorld, statement_disturber
 from tests.property.interleavings.world import Actions, World
 from tests.support.clock import FakeClock
 from tests.support.postgres import fresh_postgres
@@ -51,6 +52,7 @@ def _of(name: str) -> JobCase:
 TIERS: Final = {
     "notes": Tier("agentic", NoteWorld, note_disturber, AGENTIC_CASES[0]),
     "facts": Tier("semantic", FactWorld, fact_disturber, AGENTIC_CASES[0]),
+    "statements": Tier("semantic", StatementWorld, statement_disturber, AGENTIC_CASES[0]),
     "episodes": Tier("episodic", EpisodeWorld, episode_disturber, _of("episodic.fill_second_index")),
     "activity": Tier("episodic", ActivityWorld, activity_disturber, _of("episodic.learn_patterns")),
 }

@@ -98,18 +98,19 @@ WITH e LIMIT $limit
 DELETE e
 RETURN count(*) AS removed
 """
+# The claim first: an entry that is being noted under it is waited for, and goes too.
 _REMOVE: Final = """
-CALL () {
-    MATCH (e:MaintenanceEntry {tenant_id: $tenant_id, user_id: $user_id})
-    WHERE e.run_id >= ''
-    DELETE e
-    RETURN count(*) AS entries
-}
 CALL () {
     MATCH (c:MaintenanceClaim {tenant_id: $tenant_id, user_id: $user_id})
     WHERE c.job >= ''
     DELETE c
     RETURN count(*) AS claims
+}
+CALL () {
+    MATCH (e:MaintenanceEntry {tenant_id: $tenant_id, user_id: $user_id})
+    WHERE e.run_id >= ''
+    DELETE e
+    RETURN count(*) AS entries
 }
 RETURN entries + claims AS removed
 """

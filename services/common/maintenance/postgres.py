@@ -209,7 +209,7 @@ class PostgresMaintenanceStore:
         """See `MaintenanceStore.remove_owner`."""
         count = 0
         async with self._transaction() as connection:
-            for table in ("log", "claims"):
+            for table in ("claims", "log"):  # an entry that is being noted under a claim is waited for, and goes too
                 status = await connection.execute(
                     f"DELETE FROM maintenance.{table} WHERE tenant_id = $1 AND user_id = $2",  # noqa: S608 - ours
                     *_key(owner),

@@ -109,7 +109,8 @@ class SupersessionStore(Protocol):
         A statement that is stored already is passed over. Those of the other turns that share most content words are
         compared, at most `candidates_max` for each, of equal ones the latest. A pair that was decided about keeps its
         decision. Statements that share content words with a superseded one are read as resting on it, by `rest`; these
-        marks follow decisions about the pair of their premise, and go with its turn.
+        marks follow decisions about the pair of their premise but where the user decided about them, and go with its
+        turn.
 
         Returns:
             The supersessions that are new.

@@ -43,7 +43,8 @@ class Kind(Enum):
     FORGET = auto()  # the memory
     CORRECT = auto()  # what the memory says
     ERASE_ALL = auto()  # the user
-    DELIVER = auto()  # nothing: what was stored arrives once more
+    DELIVER = auto()  # nothing: what was stored arrives once more, or what is late arrives
+    DECIDE = auto()  # about a pair of statements, for the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Disturbance:
     request_id: str
     now: datetime
     source: str = ""  # id of the interaction that it comes from
-    text: str = ""  # of a correction
+    text: str = ""  # of a correction; the name of a decision
 
 
 @dataclass(frozen=True, slots=True)

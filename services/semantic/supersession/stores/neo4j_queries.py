@@ -84,6 +84,7 @@ RESTS: Final[LiteralString] = """
 MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
 WHERE s.create_time IS NOT NULL AND s.premise_place = $premise_place
+    AND (coalesce(s.decided_by, 0) <> 1 OR s.state = 2)
     AND (s.winner_id = $winner_id AND s.winner_number = $winner_number
         OR s.loser_id = $winner_id AND s.loser_number = $winner_number)
 SET s.state = $state

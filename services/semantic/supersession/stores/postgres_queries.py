@@ -48,9 +48,10 @@ SELECT {_COLUMNS} FROM semantic.supersessions AS s
 JOIN unnest($3::uuid[], $4::int[]) AS place (loser_id, loser_number) USING (loser_id, loser_number)
 WHERE s.tenant_id = $1 AND s.user_id = $2
 """  # noqa: S608 - a constant
+# What the user decided about such a pair stays. A pair that waits for the user has the user as decider too.
 RESTS: Final = """
 UPDATE semantic.supersessions SET state = $6
-WHERE tenant_id = $1 AND user_id = $2 AND premise_place = $3
+WHERE tenant_id = $1 AND user_id = $2 AND premise_place = $3 AND (decided_by <> 1 OR state = 2)
     AND (winner_id = $4 AND winner_number = $5 OR loser_id = $4 AND loser_number = $5)
 """
 RAISE: Final = """
