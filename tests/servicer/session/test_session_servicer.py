@@ -78,7 +78,9 @@ async def test_what_a_turn_lacks_is_made_by_the_service(running: Running) -> Non
     turns = (await running.get()).session.turns
     assert [turn.interaction_id for turn in turns] == ["made-000001", "made-000002"]
     assert [turn.position for turn in turns] == [0, 1]
-    assert {turn.turn.time.ToDatetime(tzinfo=running.clock.now().tzinfo) for turn in turns} == {running.clock.now()}
+    now = running.clock.now()
+    times = [turn.turn.time.ToDatetime(tzinfo=now.tzinfo) for turn in turns]
+    assert times == [now, now + timedelta(microseconds=1)]
     assert (response.appended_count, response.created) == (2, True)
 
 
