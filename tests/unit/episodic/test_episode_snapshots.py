@@ -151,8 +151,9 @@ async def test_many_rows_are_read_beside_other_searches() -> None:
     second = await ask(snapshots, store)
     many = range(3_000)
     store.answers[1].set_result(changes(2, *many, 3_000))
+    newer = await second
     store.answers[0].set_result(changes(1, *many))
-    older, newer = await first, await second
+    older = await first
 
     assert older is newer
     assert older is not None
