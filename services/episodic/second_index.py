@@ -219,7 +219,7 @@ async def owners_lacking(
     after: Owner | None = None,
     only: Owner | None = None,
 ) -> AsyncIterator[Owner]:
-    """Users behind one of whom the second index holds fewer pieces than the first one should; with `only` that one."""
+    """Users of whom the second index lacks pieces, by tenant and user, those after `after`; with `only` no others."""
     last = after
     while True:
         states = await store.index_states(index.model, after=last, limit=owners_at_once, only=only)

@@ -34,7 +34,7 @@ class BothKeyManagements:
     """Wraps by one driver, and unwraps what either wrapped: while an installation moves from one to the other."""
 
     def __init__(self, current: KeyManagement, *, file: KeyManagement, vault: KeyManagement) -> None:
-        """`current` is one of the two; they are told apart by the versions of their keys."""
+        """Wraps with `current`, which is `file` or `vault`. The version of a wrapped key says which of them opens it."""
         self._current = current
         self._file = file
         self._vault = vault

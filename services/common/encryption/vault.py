@@ -218,7 +218,7 @@ class VaultKeyManagement:
         return _FailedError(cause, told, is_passing=status in _PASSING_STATUSES)
 
     def _token(self) -> str:
-        """The token; blocks. Read for each request: whoever renews it replaces the file."""
+        """Reads the token from its file; blocks. A renewed token is in the file, so each request reads it again."""
         path = self._server.token_file
         try:
             token = path.read_text("ascii").strip()

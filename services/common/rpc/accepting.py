@@ -1,9 +1,8 @@
 """A gRPC server that takes several waiting calls of a method at once.
 
-The library's asyncio server asks for the next call of a method when the one before was taken, which needs five rounds
-of the event loop. While the loop is busy, calls of all tenants then wait in one line in front of the server, where
-nothing can tell them apart. Here some calls of each method are always asked for, so that they reach the interceptors,
-and the turns of their tenants, without that line.
+The library's asyncio server accepts one call of a method at a time, which takes five rounds of the event loop. On a
+busy loop the calls of all tenants then wait in one queue, before anything knows whose they are. Here several calls of
+each method are accepted at once. They reach the interceptors sooner, and wait where tenants take turns.
 
 There is no public way to do so: what is used of the library is named in `_AcceptingServer`, and tested.
 """
