@@ -34,7 +34,7 @@ class BothKeyManagements:
     """Wraps by one driver, and unwraps what either wrapped: while an installation moves from one to the other."""
 
     def __init__(self, current: KeyManagement, *, file: KeyManagement, vault: KeyManagement) -> None:
-        """Wraps with `current`, which is `file` or `vault`. The version of a wrapped key says which of them opens it."""
+        """Wraps with `current`, which is `file` or `vault`. The version of a wrapped key says which one opens it."""
         self._current = current
         self._file = file
         self._vault = vault
