@@ -179,6 +179,12 @@ class HostSettings(BaseSettings):
         default="",
         description="Kubernetes Lease by which one replica is elected to run maintenance. Empty: a lock in PostgreSQL.",
     )
+    engines_wait_seconds: float = Field(
+        default=60.0,
+        ge=0,
+        le=3600,
+        description="How long a starting service waits for PostgreSQL, Qdrant and Neo4j before it ends with an error.",
+    )
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
     max_deadline_seconds: float = Field(default=300.0, gt=0, description="Longer deadlines are cut to it.")
@@ -228,6 +234,16 @@ class HostSettings(BaseSettings):
     def has_credentials(self) -> bool:
         """Whether callers need an API key or a token."""
         return self.api_keys_file is not None or self.jwt_jwks_file is not None or bool(self.jwt_jwks_url)
+
+    @property
+    def engine_servers(self) -> frozenset[str]:
+        """Engines that are servers of their own, by the names that `StoreUnavailable` gives them."""
+        urls = {
+            "postgres": self.postgres_url or self.postgres_owner_url,
+            "qdrant": self.qdrant_url,
+            "neo4j": self.neo4j_url,
+        }
+        return frozenset(name for name, url in urls.items() if url)
 
     @property
     def tls(self) -> TlsFiles | None:

@@ -29,7 +29,7 @@ from services.common.encryption.carried import CarriedKeys
 from services.common.encryption.hosted import hosted_key_management, watching
 from services.common.encryption.key_management import KeyManagement
 from services.common.encryption.ring import DataKeyRing
-from services.common.errors import MnemeError
+from services.common.errors import MnemeError, StoreUnavailable
 from services.common.garbage import seldom_collected
 from services.common.hosting import HostSettings, run_until_signal, running_server
 from services.common.ids import IdSource, Uuid7Ids
@@ -37,6 +37,7 @@ from services.common.language_model.port import LanguageModel
 from services.common.logging import configure_logging
 from services.common.maintenance.election import Election
 from services.common.numerics import compute_in_place
+from services.common.opening import opened
 from services.common.parsing.port import Parser
 from services.common.postgres.pool import create_pool
 from services.common.postgres.types import Pool
@@ -249,6 +250,8 @@ def run_service(
     try:
         telemetry = configure_telemetry(telemetry_settings(f"mneme-{name}", settings))
         uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, beside, settings, stop)))
+    except StoreUnavailable as error:
+        sys.exit(f"{name}: {error}: {error.__cause__}" if error.__cause__ else f"{name}: {error}")
     except (DataDirError, MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
         sys.exit(f"{name}: {error}")
     finally:
@@ -269,8 +272,15 @@ async def _serve(
     async with contextlib.AsyncExitStack() as stack:
         secret = settings.secret()
         management = await stack.enter_async_context(hosted_key_management(settings, source))
-        assembly = Assembly(name, settings, source, clock, ids, secret, stack, management)
-        bindings = watching(management, await stack.enter_async_context(open_service(assembly)))
+
+        async def attempt(opening: contextlib.AsyncExitStack) -> tuple[Assembly, Sequence[ServiceBinding]]:
+            assembly = Assembly(name, settings, source, clock, ids, secret, opening, management)
+            return assembly, await opening.enter_async_context(open_service(assembly))
+
+        assembly, opened_bindings = await stack.enter_async_context(
+            opened(attempt, engines=settings.engine_servers, wait_seconds=settings.engines_wait_seconds, stop=stop)
+        )
+        bindings = watching(management, opened_bindings)
         running = await stack.enter_async_context(
             running_server(
                 bindings,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, LiteralString
@@ -28,7 +30,12 @@ _RECORD: Final = (
     "MERGE (m:MnemeMigration {component: $component, version: $version}) "
     "ON CREATE SET m.name = $name, m.sha256 = $sha256, m.applied_time = datetime()"
 )
-_AWAIT: Final = "CALL db.awaitIndexes($seconds)"
+_NAMED: Final = re.compile(r"\b(?:INDEX|CONSTRAINT)\s+(?P<name>\w+)\s+IF\s+NOT\s+EXISTS", re.IGNORECASE)
+_INDEXES: Final = (
+    "SHOW INDEXES YIELD name, state, failureMessage WHERE name IN $names AND state <> 'ONLINE' "
+    "RETURN name, state, failureMessage ORDER BY name"
+)
+_POLL_SECONDS: Final = 0.1
 
 
 class MigrationError(FailedPrecondition):
@@ -72,7 +79,9 @@ def load_migrations(folder: Path) -> list[Migration]:
     return found
 
 
-async def migrate_graph(graph: Graph, *, component: str, folder: Path, await_indexes_seconds: int = 300) -> list[int]:
+async def migrate_graph(
+    graph: Graph, *, component: str, folder: Path, await_indexes_seconds: float = 300.0
+) -> list[int]:
     """Brings a component's indexes and constraints up to date. Any number of processes may do so at once.
 
     Neo4j changes its schema outside of transactions, so every statement of a file is repeatable and a crash between two
@@ -89,7 +98,7 @@ async def migrate_graph(graph: Graph, *, component: str, folder: Path, await_ind
         Versions applied by this call, ascending; empty when all were already.
 
     Raises:
-        MigrationError: An applied file was changed, or the graph is newer than the folder.
+        MigrationError: An applied file was changed, the graph is newer than the folder, or an index did not get ready.
         MnemeError: The server cannot be reached.
     """
     migrations = load_migrations(folder)
@@ -100,9 +109,30 @@ async def migrate_graph(graph: Graph, *, component: str, folder: Path, await_ind
         for statement in migration.statements:
             await _change_schema(graph, statement)
         await _record(graph, component, migration)
-    if applied:
-        await graph.change_schema(_AWAIT, {"seconds": await_indexes_seconds})
+    await _await_indexes(graph, component, migrations, await_indexes_seconds)
     return [migration.version for migration in applied]
+
+
+async def _await_indexes(graph: Graph, component: str, migrations: list[Migration], seconds: float) -> None:
+    """Returns once the indexes that the files make can be used; those of other components are theirs to wait for.
+
+    Asked again and again, each time in a transaction of its own: a new index is filled after all transactions that were
+    open when it was made, so that one that waits for it, as `db.awaitIndexes` does, can be what it waits for.
+    """
+    text = "\n".join(statement for migration in migrations for statement in migration.statements)
+    names = sorted({match["name"] for match in _NAMED.finditer(text)})
+    until = time.monotonic() + seconds
+    while missing := await graph.read(_INDEXES, {"names": names}):
+        listed = ", ".join(row["name"] for row in missing)
+        failed = [row for row in missing if row["state"] == "FAILED"]
+        if failed:
+            raise MigrationError(f"Neo4j could not make the index {failed[0]['name']}: {failed[0]['failureMessage']}")
+        if time.monotonic() > until:
+            raise MigrationError(
+                f"indexes of {component} are not ready after {seconds:g} s ({listed}); Neo4j fills them once older "
+                "transactions have ended: start the service again"
+            )
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 @stamina.retry(on=Conflict, attempts=20, timeout=60.0, wait_initial=0.05, wait_max=2.0)

@@ -11,6 +11,7 @@ from typing import Final
 import asyncpg
 
 from services.common.errors import FailedPrecondition
+from services.common.postgres.pool import translate_errors
 from services.common.postgres.types import Connection
 
 _FILE_NAME: Final = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
@@ -243,8 +244,9 @@ async def _connection(target: str | Connection) -> AsyncIterator[Connection]:
     if not isinstance(target, str):
         yield target
         return
-    # No prepared statements, so that the URL may lead through PgBouncer.
-    connection = await asyncpg.connect(target, statement_cache_size=0)
+    with translate_errors():
+        # No prepared statements, so that the URL may lead through PgBouncer.
+        connection = await asyncpg.connect(target, statement_cache_size=0)
     try:
         yield connection
     finally:
