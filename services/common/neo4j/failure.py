@@ -29,6 +29,10 @@ _CONTENDED: Final = frozenset(
         "Neo.TransientError.Transaction.LockClientStopped",
         # A node that another transaction has deleted since it was found.
         "Neo.ClientError.Statement.EntityNotFound",
+        # Two that make an index or a constraint at once both find, at IF NOT EXISTS, that it is not there.
+        "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists",
+        "Neo.ClientError.Schema.IndexAlreadyExists",
+        "Neo.ClientError.Schema.ConstraintAlreadyExists",
     }
 )
 _SCHEMA_OUTDATED: Final = frozenset({"Neo.ClientError.Schema.IndexNotFound"})
@@ -40,6 +44,7 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
 
     ======================================================  =====================
     deadlock, and a constraint that another call violates    `Conflict`
+    an index or constraint that another call has just made   `Conflict`
     a transaction that took too long, `TimeoutError`         `DeadlineExceeded`
     cannot connect, connection lost, no leader, starting up  `StoreUnavailable`
     the credentials are refused                              `StoreUnavailable`

@@ -21,8 +21,9 @@ async def graph(neo4j_url: str) -> AsyncIterator[Graph]:
         yield graph
         await graph.change_schema("DROP INDEX tests_ours IF EXISTS")
         for number in range(_CONSTRAINTS):
+            await graph.change_schema(f"DROP INDEX tests_shared_{number} IF EXISTS")
             # The name is made of a literal and a number.
-            await graph.change_schema(f"DROP CONSTRAINT tests_theirs_{number} IF EXISTS")  # type: ignore[arg-type]
+            await graph.change_schema(f"DROP CONSTRAINT tests_theirs_{number} IF EXISTS")
         await graph.change_schema("MATCH (m:MnemeMigration) WHERE m.component STARTS WITH 'tests_' DELETE m")
 
 
@@ -52,3 +53,19 @@ async def test_spec_8_5_two_components_that_make_their_indexes_at_once_do_not_wa
             number += 1
         assert await long == [1]
     assert number > 1
+
+
+async def test_spec_8_5_two_components_make_the_same_indexes_at_once(graph: Graph, tmp_path: Path) -> None:
+    tmp_path.joinpath("0001_indexes.cypher").write_text(
+        "".join(
+            f"CREATE INDEX tests_shared_{number} IF NOT EXISTS FOR (n:TestsShared) ON (n.key{number});\n"
+            for number in range(_CONSTRAINTS)
+        ),
+        "utf-8",
+    )
+    components = [f"tests_{letter}" for letter in "abcd"]
+    async with asyncio.timeout(60):
+        applied = await asyncio.gather(
+            *(migrate_graph(graph, component=component, folder=tmp_path) for component in components)
+        )
+    assert applied == [[1]] * len(components)
