@@ -253,9 +253,9 @@ bench-soak: setup ## 30 minutes of mixed load: memory, descriptors, processor ti
 	@test -n "$(OUT)" || { echo "usage: make bench-soak OUT=file" >&2; exit 2; }
 	@$(BIN)/python -m bench.soak --out "$(OUT)" $(BENCH_ARGS)
 
-replicas-e2e: setup ## two replicas of every service: killed at random, and restarted one by one under 60 calls a second
+replicas-e2e: setup ## two replicas of every service: killed at random, and restarted one by one under load (CALLS_PER_SECOND)
 	@$(BIN)/python -m tools.engines install redis postgres neo4j
-	@MNEME_REPLICAS_CALLS_PER_SECOND=60 MNEME_REPLICAS_KILLS=20 $(BIN)/python -m pytest --ci tests/e2e/test_replicas.py $(PYTEST_ARGS)
+	@MNEME_REPLICAS_CALLS_PER_SECOND=$(or $(CALLS_PER_SECOND),20) MNEME_REPLICAS_KILLS=20 $(BIN)/python -m pytest --ci tests/e2e/test_replicas.py $(PYTEST_ARGS)
 
 prove-interleavings: setup ## another process erases, forgets and corrects amid 500 cases of jobs on notes, facts, statements, episodes and activity records each
 	@MNEME_INTERLEAVINGS=500 MNEME_INTERLEAVINGS_STEP=1 $(BIN)/python -m pytest -q --ci -n 0 -rP tests/property/test_maintenance_interleavings.py

@@ -22,6 +22,9 @@ GroupSize: TypeAlias = Annotated[int, Ge(2), Le(64)]
 CountOrNone: TypeAlias = Annotated[int, Ge(0)]
 """A number of things that may be 0, which switches them off."""
 
+Niceness: TypeAlias = Annotated[int, Ge(0), Le(19)]
+"""By how much work yields where processors are scarce, as in nice(1): 0 is not at all."""
+
 ResponseBytes: TypeAlias = Annotated[int, Ge(1), Le(7 * 1024 * 1024)]
 """What a response may list: less than the 8 MiB of a message, which holds more than the list."""
 

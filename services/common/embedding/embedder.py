@@ -1,25 +1,27 @@
 """The embedder that services use: asynchronous, queries first, no document embedded twice.
 
-The model runs in one thread of its own. Document work is cut into short chunks, and before each run the waiting
-queries are taken first, all of them in one batch: a query waits for at most one chunk. Calls with documents take
-turns by chunk: a short call does not wait for the end of a long one.
+The model runs in a thread of its own, which takes all waiting queries in one batch. Documents are embedded by a copy of
+the model in a second thread, of lower priority: a query waits neither for them nor for a processor that they use.
+Without a copy they share the thread, cut into short chunks, and a query waits for at most one of these. Calls with
+documents take turns by chunk: a short call does not wait for the end of a long one.
 """
 
 import asyncio
+import functools
 import hashlib
 import itertools
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
+from services.common.embedding.lane import Job, Lane, new_lane
 from services.common.embedding.tokens import TextEncoding, TokenSpace
 from services.common.embedding.vectors import Matrix, Vector
-from services.common.settings_types import Count, CountOrNone
+from services.common.settings_types import Count, CountOrNone, Niceness
 from services.common.telemetry.instruments import Gauges, observe
 from services.common.text_cache import register_text_cache
 
@@ -112,16 +114,11 @@ class EmbedderSettings:
     """The same in bytes of vectors: long texts have many token vectors."""
     waiting_texts_max: Count = 20_000
     """Queries and documents that may wait; beyond it calls are refused."""
-
-
-@dataclass(eq=False, slots=True)
-class _Job:
-    """A text on its way through the model, and how many callers still want its encoding."""
-
-    text: str
-    key: bytes
-    future: asyncio.Future[TextEncoding]
-    waiters: int = 0
+    document_threads: CountOrNone = 1
+    """Threads of a run of documents, on a copy of the model of their own (some 60 MB, loaded with the first document).
+    0: documents take turns with queries on one copy."""
+    document_niceness: Niceness = 4
+    """How much the copy's threads yield to others when processors are scarce, 0 to 19, as in nice(1)."""
 
 
 class OnnxEmbedder:
@@ -130,17 +127,29 @@ class OnnxEmbedder:
     The encodings it returns are read-only, because callers that asked for the same text share them.
     """
 
-    def __init__(self, encoder: SentenceEncoder, settings: EmbedderSettings | None = None) -> None:
-        """Wrap an encoder; its thread is started by the first text."""
+    def __init__(
+        self,
+        encoder: SentenceEncoder,
+        settings: EmbedderSettings | None = None,
+        *,
+        load_copy: Callable[[], SentenceEncoder] | None = None,
+    ) -> None:
+        """Wrap an encoder; its thread is started by the first text.
+
+        Args:
+            encoder: The model.
+            settings: How work is cut and bounded.
+            load_copy: Loads the model once more, for documents; called once, in their thread. None: they take turns
+                with queries.
+        """
         self._encoder = encoder
         self._settings: Final = settings or EmbedderSettings()
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-        self._queries: deque[_Job] = deque()
-        self._documents: deque[deque[_Job]] = deque()  # of each call, the next call first
-        self._pending_documents: dict[bytes, _Job] = {}
+        self._lanes = self._new_lanes(load_copy)
+        self._queries: deque[Job] = deque()
+        self._documents: deque[deque[Job]] = deque()  # of each call, the next call first
+        self._pending_documents: dict[bytes, Job] = {}
         self._cache: OrderedDict[bytes, TextEncoding] = OrderedDict()
         self._cached_bytes = 0
-        self._running: asyncio.Future[Sequence[TextEncoding]] | None = None
         self._pump_scheduled = False
         self._closed = False
         register_text_cache(self)
@@ -183,7 +192,7 @@ class OnnxEmbedder:
         return np.stack([encoding.vector for encoding in encodings])
 
     async def encode_query(self, text: str) -> TextEncoding:
-        """Return vector and token vectors of a question; waits for at most one chunk of documents.
+        """Return vector and token vectors of a question, ahead of any waiting documents.
 
         Raises:
             EmbedderBusyError: Too many texts wait already.
@@ -234,9 +243,24 @@ class OnnxEmbedder:
         self._queries.clear()
         self._documents.clear()
         self._pending_documents.clear()
-        if self._running is not None:
-            await asyncio.wait([self._running])
-        self._executor.shutdown(wait=False)
+        if running := [lane.running for lane in self._lanes if lane.running is not None]:
+            await asyncio.wait(running)
+        for lane in self._lanes:
+            lane.executor.shutdown(wait=False)
+
+    def _new_lanes(self, load_copy: Callable[[], SentenceEncoder] | None) -> Sequence[Lane]:
+        if load_copy is None:
+            # Queries first: a long line of documents must not delay an answer.
+            return [new_lane("embedder", lambda: self._encoder, lambda: self._next_queries() or self._next_documents())]
+        return [
+            new_lane("embedder", lambda: self._encoder, self._next_queries),
+            new_lane(
+                "document-embedder",
+                functools.cache(load_copy),
+                self._next_documents,
+                niceness=self._settings.document_niceness,
+            ),
+        ]
 
     def _admit(self, count: int) -> None:
         if self._closed:
@@ -245,10 +269,10 @@ class OnnxEmbedder:
         if count and waiting + count > self._settings.waiting_texts_max:
             raise EmbedderBusyError(f"{waiting} texts wait for the embedding model")
 
-    def _new_job(self, text: str, *, key: bytes) -> _Job:
-        return _Job(text=text, key=key, future=asyncio.get_running_loop().create_future())
+    def _new_job(self, text: str, *, key: bytes) -> Job:
+        return Job(text=text, key=key, future=asyncio.get_running_loop().create_future())
 
-    async def _collect(self, jobs: Sequence[_Job]) -> list[TextEncoding]:
+    async def _collect(self, jobs: Sequence[Job]) -> list[TextEncoding]:
         """Await encodings that other callers may await too: our cancellation must not cancel theirs."""
         for job in jobs:
             job.waiters += 1
@@ -264,34 +288,29 @@ class OnnxEmbedder:
 
     def _schedule_pump(self) -> None:
         # One turn of the loop later, so that queries asked in the same turn share a run.
-        if self._running is None and not self._pump_scheduled:
+        if not self._pump_scheduled:
             self._pump_scheduled = True
             asyncio.get_running_loop().call_soon(self._pump)
 
     def _pump(self) -> None:
         self._pump_scheduled = False
-        if self._running is not None or self._closed:
+        if self._closed:
             return
-        # Queries first: a long line of documents must not delay an answer.
-        jobs = self._next_queries() or self._next_documents()
-        if not jobs:
-            return
-        loop = asyncio.get_running_loop()
-        texts = [job.text for job in jobs]
-        self._running = loop.run_in_executor(self._executor, self._encoder.encode_with_tokens, texts)
-        self._running.add_done_callback(lambda run: self._finish(jobs, run))
+        for lane in self._lanes:
+            if lane.running is None and (jobs := lane.next_jobs()):
+                lane.begin(jobs).add_done_callback(functools.partial(self._finish, lane, jobs))
 
-    def _next_queries(self) -> list[_Job]:
-        jobs: list[_Job] = []
+    def _next_queries(self) -> list[Job]:
+        jobs: list[Job] = []
         while self._queries and len(jobs) < self._settings.query_batch_max:
             job = self._queries.popleft()
             if job.waiters:
                 jobs.append(job)
         return jobs
 
-    def _next_documents(self) -> list[_Job]:
+    def _next_documents(self) -> list[Job]:
         """Documents of the next call, and of those behind it as long as there is space in the chunk."""
-        jobs: list[_Job] = []
+        jobs: list[Job] = []
         chars = 0
         while self._documents and len(jobs) < self._settings.chunk_texts_max:
             of_call = self._documents.popleft()
@@ -314,8 +333,8 @@ class OnnxEmbedder:
                 break
         return jobs
 
-    def _finish(self, jobs: Sequence[_Job], run: asyncio.Future[Sequence[TextEncoding]]) -> None:
-        self._running = None
+    def _finish(self, lane: Lane, jobs: Sequence[Job], run: asyncio.Future[Sequence[TextEncoding]]) -> None:
+        lane.running = None
         for job in jobs:
             self._pending_documents.pop(job.key, None)
         error = EmbedderClosedError("the run was cancelled") if run.cancelled() else run.exception()
@@ -326,7 +345,7 @@ class OnnxEmbedder:
         if not self._closed:
             self._schedule_pump()
 
-    def _deliver(self, jobs: Sequence[_Job], encodings: Sequence[TextEncoding]) -> None:
+    def _deliver(self, jobs: Sequence[Job], encodings: Sequence[TextEncoding]) -> None:
         for job, encoding in zip(jobs, encodings, strict=True):
             encoding.vector.flags.writeable = False
             if job.key:
@@ -349,7 +368,7 @@ def _key(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _fail(jobs: Iterable[_Job], error: BaseException) -> None:
+def _fail(jobs: Iterable[Job], error: BaseException) -> None:
     for job in jobs:
         # Nobody would ever fetch the error of a job without waiters.
         if job.waiters and not job.future.done():

@@ -1,6 +1,6 @@
 """Builds the embedder of a service from its settings."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from services.common.embedding.embedder import EmbedderSettings, OnnxEmbedder
@@ -43,4 +43,9 @@ def create_embedder(settings: EmbeddingSettings) -> OnnxEmbedder:
     Raises:
         ModelUnavailableError: There is no usable model.
     """
-    return OnnxEmbedder(load_encoder(settings), settings.embedder)
+    threads = settings.embedder.document_threads
+
+    def load_copy() -> OnnxSentenceEncoder:
+        return load_encoder(replace(settings, encoder=replace(settings.encoder, intra_op_threads=threads)))
+
+    return OnnxEmbedder(load_encoder(settings), settings.embedder, load_copy=load_copy if threads else None)

@@ -1,4 +1,6 @@
 import asyncio
+import os
+import sys
 import threading
 from collections.abc import AsyncIterator, Sequence
 
@@ -24,12 +26,14 @@ class GatedEncoder:
 
     def __init__(self) -> None:
         self.runs: list[list[str]] = []
+        self.niceness: list[int] = []
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Semaphore(0)
 
     def encode_with_tokens(self, texts: Sequence[str]) -> list[TextEncoding]:
         self.runs.append(list(texts))
+        self.niceness.append(os.getpriority(os.PRIO_PROCESS, 0))  # of this thread, on Linux
         self.entered.release()
         assert self.gate.wait(timeout=10)
         if "broken" in texts:
@@ -266,3 +270,71 @@ async def test_spec_6_6_vectors_of_documents_leave_memory_with_the_other_caches(
     await embedder.embed_documents(["a"])
     assert encoder.runs == [["a"], ["a"]]
     await embedder.aclose()
+
+
+@pytest.fixture
+def copy() -> GatedEncoder:
+    return GatedEncoder()
+
+
+@pytest.fixture
+async def with_copy(encoder: GatedEncoder, copy: GatedEncoder) -> AsyncIterator[OnnxEmbedder]:
+    made = OnnxEmbedder(encoder, EmbedderSettings(document_niceness=3), load_copy=lambda: copy)
+    yield made
+    copy.gate.set()
+    await made.aclose()
+
+
+async def test_issue_17_a_query_does_not_wait_for_documents_that_a_copy_embeds(
+    with_copy: OnnxEmbedder, encoder: GatedEncoder, copy: GatedEncoder
+) -> None:
+    documents = asyncio.create_task(with_copy.embed_documents(["a", "b"]))
+    await copy.hold(documents)
+    assert (await with_copy.embed_query("question")).tolist() == [8, 113]
+    assert not documents.done()
+    copy.gate.set()
+    assert (await documents).tolist() == [[1, 97], [1, 98]]
+    assert encoder.runs == [["question"]]
+    assert copy.runs == [["a", "b"]]
+
+
+async def test_a_copy_is_loaded_by_the_first_document_and_once(encoder: GatedEncoder, copy: GatedEncoder) -> None:
+    loads: list[str] = []
+
+    def load() -> GatedEncoder:
+        loads.append(threading.current_thread().name)
+        if len(loads) == 1:
+            raise EmbeddingFailedError("no memory")
+        return copy
+
+    embedder = OnnxEmbedder(encoder, load_copy=load)
+    await embedder.embed_query("question")
+    assert loads == []
+    with pytest.raises(EmbeddingFailedError):
+        await embedder.embed_documents(["a"])
+    await embedder.embed_documents(["a"])
+    await embedder.embed_documents(["b"])
+    assert loads == ["document-embedder_0"] * 2
+    await embedder.aclose()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a priority for each thread")
+async def test_documents_are_embedded_at_a_lower_priority_than_queries(
+    with_copy: OnnxEmbedder, encoder: GatedEncoder, copy: GatedEncoder
+) -> None:
+    await with_copy.embed_documents(["a"])
+    await with_copy.embed_query("question")
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert encoder.niceness == [own]
+    assert copy.niceness == [min(19, own + 3)]
+
+
+async def test_closing_waits_for_the_runs_of_both_threads(with_copy: OnnxEmbedder, copy: GatedEncoder) -> None:
+    documents = asyncio.create_task(with_copy.embed_documents(["a"]))
+    await copy.hold(documents)
+    closing = asyncio.create_task(with_copy.aclose())
+    await asyncio.sleep(0)
+    assert not closing.done()
+    copy.gate.set()
+    await closing
+    assert (await documents).tolist() == [[1, 97]]
