@@ -12,7 +12,8 @@ def lower_priority(niceness: int) -> None:
     It cannot be undone without privileges: for threads that do nothing else.
 
     Args:
-        niceness: By how much more than now, 0 to 19, as in nice(1): at 4 it gets four tenths of an equal share of a busy processor.
+        niceness: By how much more than now, 0 to 19, as in nice(1). At 4 it gets some four tenths of what a thread that
+            does not yield gets of a busy processor.
     """
     if sys.platform == "linux" and niceness:
         with contextlib.suppress(OSError):  # a sandbox may forbid it: slower answers beside imports, and no more

@@ -49,8 +49,8 @@ similarity, or by the formula of the profile where it has one.
 
 ## Conflicts
 
-{extra} turns beyond the limit take part when contradictions are settled, so that a turn which supersedes a better
-ranked one is not cut off, and one that is dropped is replaced; see [conflicts.md](conflicts.md).
+{extra} turns, {derived_extra} facts and {derived_extra} notes beyond their limits take part when contradictions are
+settled, so that a memory which supersedes a better ranked one is not cut off, and one that is dropped is replaced; see [conflicts.md](conflicts.md).
 """
 
 _CONSISTENCY = """\
@@ -91,6 +91,7 @@ def describe_pipeline(
                 facts=chosen.fact_limit,
                 derived_max=chosen.derived_limit_max,
                 extra=ConflictSettings().candidates,
+                derived_extra=chosen.derived_candidates,
                 radius=chosen.neighbour_radius,
                 seeds=chosen.neighbour_seeds,
                 light_limit=chosen.light_retriever_limit,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from mneme.agentic.v1 import notes_pb2
 from mneme.episodic.v1 import episodic_pb2
@@ -77,6 +77,13 @@ class RecallQuery:
     def limit_of(self, tier: Tier, limit: int) -> int:
         """How many facts or notes a tier is asked for that gives `limit` of them by default."""
         return round(limit * self.favour_factor) if tier in self.favoured else limit
+
+
+class DerivedLimits(NamedTuple):
+    """How many facts and notes a response has at most."""
+
+    facts: int
+    notes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +200,14 @@ class RecalledMemory:
     def source_trust(self) -> SourceTrust:
         """Whose words it holds."""
         return trust_of_turn(self.episode.role, self.episode.speaker, self.episode.user_id)
+
+    def without(self, derived_ids: Set[str]) -> RecalledMemory:
+        """The same without these ids of facts and notes."""
+        return replace(
+            self,
+            fact_ids=tuple(i for i in self.fact_ids if i not in derived_ids),
+            note_ids=tuple(i for i in self.note_ids if i not in derived_ids),
+        )
 
 
 def confidence_now(hit: facts_pb2.ScoredFact) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 
 import structlog
@@ -25,14 +24,13 @@ from services.gateway.journal.model import Tier
 from services.gateway.journal.recall_log import RecallLog
 from services.gateway.recall.answer.assembly import assemble, by_source, returned_ids
 from services.gateway.recall.answer.conflicts import ConflictResolution
+from services.gateway.recall.answer.reading import reading_of
 from services.gateway.recall.answer.streaming import Derived, EarlyResults, Emit
 from services.gateway.recall.model import (
-    AppliedPattern,
     AppliedProfile,
     CoarseResult,
     OwnerReading,
     RankedEpisode,
-    Reading,
     Recalled,
     RecalledMemory,
     RecallQuery,
@@ -41,7 +39,6 @@ from services.gateway.recall.model import (
 )
 from services.gateway.recall.question.reading import QuestionEvidence, read_question
 from services.gateway.recall.question.speakers import SpeakerNames
-from services.gateway.recall.question.task_types import Intent
 from services.gateway.recall.ranking.features import feature_names
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.access import AccessRecorder
@@ -159,7 +156,7 @@ class RecallPipeline:
             query, intent = self._stages.loadout(query, encoding.vector, model=embedder.fingerprint)
         asked = _Asked(principal, query, question, names, profile)
         on_outcome = early.watch(
-            partial(_seen, query, profile), partial(self._derived, asked), partial(self._first, asked, clock)
+            partial(_seen, query, profile), partial(self._first_derived, asked), partial(self._first, asked, clock)
         )
         with clock.stage("coarse_search"):
             coarse = await self._stages.coarse(
@@ -193,14 +190,15 @@ class RecallPipeline:
         self._count(reports)
         with clock.stage("conflicts"):
             facts, notes = self._derived(asked, coarse)
-            resolved = self._stages.conflicts.of_recall(query, coarse, candidates, facts, notes)
+            limits = self._stages.coarse.derived_limits(query)
+            resolved = self._stages.conflicts.of_recall(query, coarse, candidates, facts, notes, limits)
         with clock.stage("assemble"):
             assembled = assemble(resolved, coarse, bytes_max=self._settings.response_bytes_max)
             clock.leave("assemble", assembled.reason or (NOT_READ if trusts is None else ""))
             self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in assembled.memories])
             recall_id = self._ids.new_id()
             applied = (*rewritten.applied, *others)
-            reading = _reading(query, question, names, intent, applied, profile if known_owner is not None else None)
+            reading = reading_of(query, question, names, intent, applied, profile if known_owner is not None else None)
             if self._stages.recall_log is not None:
                 await self._stages.recall_log.record(
                     principal.tenant_id,
@@ -248,6 +246,11 @@ class RecallPipeline:
         with span("recall.first_ranking"):
             memories, reports = await self._ranked(asked, coarse, StageClock(deadline_seconds=clock.seconds_left))
         return memories[: asked.query.limit], reports
+
+    def _first_derived(self, asked: _Asked, coarse: CoarseResult) -> Derived:
+        facts, notes = self._derived(asked, coarse)
+        limits = self._stages.coarse.derived_limits(asked.query)
+        return facts[: limits.facts], notes[: limits.notes]
 
     def _derived(self, asked: _Asked, coarse: CoarseResult) -> Derived:
         """Facts and notes, ranked by the scoring profile."""
@@ -374,27 +377,3 @@ class RecallPipeline:
 def _seen(query: RecallQuery, profile: AppliedProfile, coarse: CoarseResult) -> CoarseResult:
     """The results that the reader may see, and the user's profile admits."""
     return admitted(quarantine(coarse, query.readers), profile, query)
-
-
-def _reading(
-    query: RecallQuery,
-    question: QuestionEvidence,
-    names: Sequence[str],
-    intent: Intent,
-    applied: tuple[AppliedPattern, ...],
-    profile: AppliedProfile | None,
-) -> Reading:
-    return Reading(
-        embedded_query=question.first_person_text,
-        speakers=tuple(names[index] for index in question.named_speakers),
-        time_ranges=tuple(
-            (datetime.fromtimestamp(span.start, UTC), datetime.fromtimestamp(span.end, UTC))
-            for span in question.time_ranges
-        ),
-        task_type=intent.task_type,
-        task_type_confidence=intent.confidence,
-        task_type_given=intent.is_given,
-        rewritten_query=question.text if question.text != query.text else "",
-        applied_patterns=applied,
-        applied_profile=profile,
-    )

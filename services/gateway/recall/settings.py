@@ -31,6 +31,7 @@ class RecallSettings:
     fact_limit: CountOrNone = 10  # facts asked of the semantic tier; as many as turns where these are more
     note_limit: CountOrNone = 10  # notes asked of the agentic tier; as many as turns where these are more
     derived_limit_max: CountOrNone = 50  # facts, and notes, that a recall of many turns asks for
+    derived_candidates: CountOrNone = 5  # facts, and notes, beyond those that take part when conflicts are settled
     candidate_factor: Factor = 4.0  # hits of each retriever of turns for each turn that is asked for, at least
     note_hops: CountOrNone = 2  # links walked from a note found by similarity
     tier_time_share: PositiveShare = 0.7  # of the time left, for the coarse search; the rest is for what comes after

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
@@ -21,6 +21,7 @@ from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import claims_of
+from services.gateway.recall.answer.lifting import lifted, lifted_turns
 from services.gateway.recall.answer.losses import (
     Claimed,
     Contradiction,
@@ -44,16 +45,13 @@ from services.gateway.recall.model import (
     Conflict,
     ConflictKind,
     ConflictReason,
+    DerivedLimits,
     RecalledFact,
     RecalledMemory,
     RecalledNote,
     RecallQuery,
-    ScorePart,
 )
 from services.gateway.recall.superseded import Superseded, until_seconds
-
-PART: Final = "conflict"
-"""The part of a score that puts a turn before one that it supersedes."""
 
 _CONTRADICTIONS: Final = frozenset(
     (supersessions_pb2.SUPERSESSION_REASON_UPDATED, supersessions_pb2.SUPERSESSION_REASON_CONTRADICTED)
@@ -83,9 +81,6 @@ class Resolved:
     conflicts: tuple[Conflict, ...] = ()
 
 
-_Hit = TypeVar("_Hit", RecalledMemory, RecalledNote)
-
-
 class ConflictResolution:
     """Finds contradictions among candidates and settles them. A pure function of these."""
 
@@ -105,6 +100,7 @@ class ConflictResolution:
         *,
         notes: tuple[RecalledNote, ...] = (),
         limit: int | None = None,
+        derived_limits: DerivedLimits | None = None,
         superseded: Superseded | None = None,
         reduced: Superseded | None = None,
         until: float | None = None,
@@ -117,6 +113,7 @@ class ConflictResolution:
             choice: What the request says.
             notes: Best first.
             limit: How many turns are wanted; all where None.
+            derived_limits: How many facts and notes are; all where None.
             superseded: Statements that the semantic tier knows to hold no more, by turn.
             reduced: Pairs of statements of which neither stands, by the turns of either side.
             until: The time as of which is asked, in seconds since the epoch: what was said later decides nothing, and
@@ -124,9 +121,9 @@ class ConflictResolution:
 
         Returns:
             The best turns, the facts and the notes, without losers where these are dropped. A turn that stands is put
-            before the best of those that it supersedes, with a part "conflict" in its score; so are notes. All others
-            keep their order, and so do those that contradict each other without a winner. Conflicts name at least one
-            memory of the result.
+            before the best of those that it supersedes, with a part "conflict" in its score; so are facts and notes.
+            All others keep their order, and so do those that contradict each other without a winner. Conflicts name at
+            least one memory of the result.
         """
         chosen = choice or ConflictChoice()
         policy = chosen.policy or self._settings.policy
@@ -149,21 +146,19 @@ class ConflictResolution:
             *_in_order(stored_notes(notes, stored, chosen), among_notes, first=by_time),
         ]
         pairs = [(loss.winner_id, loss.loser_id) for loss in losses]
-        memories, notes = _lifted(memories, pairs, _raised_memory), _lifted(notes, pairs, _raised_note)
+        memories, facts, notes = lifted_turns(memories, pairs), lifted(facts, pairs), lifted(notes, pairs)
+        gone: set[str] = set()
         if chosen.drops_superseded or self._settings.drops_superseded:
             gone = {loss.loser_id for loss in losses}
+            memories = tuple(memory for memory in memories if memory.memory_id not in gone)
             facts = tuple(fact for fact in facts if fact.memory_id not in gone)
             notes = tuple(note for note in notes if note.memory_id not in gone)
-            memories = tuple(
-                replace(
-                    memory,
-                    fact_ids=tuple(i for i in memory.fact_ids if i not in gone),
-                    note_ids=tuple(i for i in memory.note_ids if i not in gone),
-                )
-                for memory in memories
-                if memory.memory_id not in gone
-            )
         memories = memories[:limit]
+        if derived_limits is not None:
+            gone.update(fact.memory_id for fact in facts[derived_limits.facts :])
+            gone.update(note.memory_id for note in notes[derived_limits.notes :])
+            facts, notes = facts[: derived_limits.facts], notes[: derived_limits.notes]
+        memories = tuple(memory.without(gone) for memory in memories) if gone else memories
         if not losses and not neither.found:
             return Resolved(memories, facts, notes)
         there = frozenset(hit.memory_id for hits in (memories, facts, notes) for hit in hits)
@@ -177,6 +172,7 @@ class ConflictResolution:
         memories: tuple[RecalledMemory, ...],
         facts: tuple[RecalledFact, ...],
         notes: tuple[RecalledNote, ...],
+        derived_limits: DerivedLimits | None = None,
     ) -> Resolved:
         """Settles the contradictions among the candidates of a recall."""
         return self(
@@ -185,6 +181,7 @@ class ConflictResolution:
             query.conflicts,
             notes=notes,
             limit=query.limit,
+            derived_limits=derived_limits,
             superseded=coarse.superseded,
             reduced=coarse.reduced,
             until=until_seconds(query.as_of) if query.is_past else None,
@@ -317,36 +314,6 @@ class ConflictResolution:
 def _in_order(stored: Iterable[Loss], among: Iterable[Loss], *, first: bool) -> Iterator[Loss]:
     """Stored losses and those among the candidates, the stored ones `first` or last; one between two memories."""
     return without_circles([*stored, *among] if first else [*among, *stored])
-
-
-def _lifted(
-    hits: tuple[_Hit, ...], pairs: Iterable[tuple[str, str]], raised: Callable[[_Hit, _Hit], _Hit]
-) -> tuple[_Hit, ...]:
-    """The hits with each winner before its losers; the score of one that is lifted is that of the best of them."""
-    order = list(hits)
-    for winner_id, loser_id in pairs:
-        places = {hit.memory_id: place for place, hit in enumerate(order)}
-        winner, loser = places.get(winner_id), places.get(loser_id)
-        if winner is None or loser is None or winner < loser:
-            continue
-        lifted = order.pop(winner)
-        order.insert(loser, raised(lifted, order[loser]))
-    return tuple(order)
-
-
-def _raised_memory(memory: RecalledMemory, loser: RecalledMemory) -> RecalledMemory:
-    ranked, score = memory.ranked, loser.ranked.score
-    return replace(memory, ranked=replace(ranked, score=score, parts=_raised(ranked.parts, score - ranked.score)))
-
-
-def _raised_note(note: RecalledNote, loser: RecalledNote) -> RecalledNote:
-    return replace(note, score=loser.score, parts=_raised(note.parts, loser.score - note.score))
-
-
-def _raised(parts: Sequence[ScorePart], by: float) -> tuple[ScorePart, ...]:
-    before = dict(parts)
-    before[PART] = before.get(PART, 0.0) + by
-    return tuple(before.items())
 
 
 def _conflicts(losses: Iterable[Loss], policy: ConflictPolicy) -> tuple[Conflict, ...]:

@@ -19,7 +19,14 @@ from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailabl
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Tier
 from services.gateway.recall.columns import EpisodeColumns
-from services.gateway.recall.model import RECALL_TIERS, CoarseResult, RecallQuery, TierReport, TierState
+from services.gateway.recall.model import (
+    RECALL_TIERS,
+    CoarseResult,
+    DerivedLimits,
+    RecallQuery,
+    TierReport,
+    TierState,
+)
 from services.gateway.recall.ranking.profiles import needs_statistics
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.known import as_known
@@ -187,7 +194,7 @@ class CoarseSearch:
             query_vector=vector,
             reader_scope=scope,
             use=_FACT_USE[query.include_tentative_facts],
-            limit=self._derived_limit(query, Tier.SEMANTIC, self._settings.fact_limit),
+            limit=self._with_candidates(self.derived_limits(query).facts),
         )
         if query.known_at is not None:
             request.known_at_time.FromDatetime(query.known_at)
@@ -218,7 +225,7 @@ class CoarseSearch:
             user_id=query.user_id,
             query_vector=vector,
             reader_scope=scope,
-            limit=self._derived_limit(query, Tier.AGENTIC, self._settings.note_limit),
+            limit=self._with_candidates(self.derived_limits(query).notes),
             hops=self._settings.note_hops,
         )
         if query.known_at is not None:
@@ -230,8 +237,18 @@ class CoarseSearch:
         lacks = _NOTES_OF_FORMER_MODEL if response.degraded else ""
         return _Found(tuple(response.hits), len(response.hits), lacks=lacks)
 
+    def derived_limits(self, query: RecallQuery) -> DerivedLimits:
+        """How many facts and notes the response has; the tiers are asked for more, for what conflicts take away."""
+        return DerivedLimits(
+            self._derived_limit(query, Tier.SEMANTIC, self._settings.fact_limit),
+            self._derived_limit(query, Tier.AGENTIC, self._settings.note_limit),
+        )
+
     def _derived_limit(self, query: RecallQuery, tier: Tier, own: int) -> int:
         return query.limit_of(tier, self._settings.derived_limit_of(own, query.wanted_count))
+
+    def _with_candidates(self, limit: int) -> int:
+        return limit + self._settings.derived_candidates if limit else 0
 
     async def _recent_turns(self, principal: Principal, query: RecallQuery, timeout_seconds: float) -> _Found:
         found = await self._sessions.find(

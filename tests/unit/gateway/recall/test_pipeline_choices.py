@@ -136,7 +136,7 @@ async def test_spec_5_2_a_question_is_classified_and_loses_nothing_by_it() -> No
     assert 0.7 < reading.task_type_confidence <= 1.0
     requests = asked(tiers)
     assert requests.keys() == {Tier.EPISODIC, Tier.SEMANTIC, Tier.AGENTIC}
-    assert (requests[Tier.SEMANTIC].search.limit, requests[Tier.AGENTIC].limit) == (10, 10)
+    assert (requests[Tier.SEMANTIC].search.limit, requests[Tier.AGENTIC].limit) == (15, 15)
     assert [memory.episode.query for memory in found.memories] == ["text 1", "text 2"]
 
 
@@ -144,7 +144,7 @@ async def test_spec_5_2_a_service_may_let_the_tiers_of_a_classified_type_give_mo
     tiers = full_tiers()
     await recall(tiers, loadout=LoadoutSettings(classified=ClassifiedUse.FAVOUR))
     requests = asked(tiers)  # debugging needs notes, and no facts
-    assert (requests[Tier.SEMANTIC].search.limit, requests[Tier.AGENTIC].limit) == (10, 15)
+    assert (requests[Tier.SEMANTIC].search.limit, requests[Tier.AGENTIC].limit) == (15, 20)
 
 
 async def test_spec_5_2_a_service_may_let_a_classified_type_skip_tiers() -> None:
