@@ -30,6 +30,7 @@ from services.common.values.unsure import UNSURE
 
 _CHARS_MAX: Final = 300
 _PARTS_MAX: Final = 6
+_PLACES_MAX: Final = 4
 _CUT: Final = re.compile(
     r"[,;:]\s{1,3}(?:(?P<so>so|hence|therefore|thus|which\sis\swhy|that's\swhy)\s|(?:but|and|because|cause)\s)?|\s{1,3}[\u2013\u2014-]{1,3}\s{1,3}|\s\(|\)\s?|"
     r"\s(?:so|but|because|and)\s(?=(?:i|we|i'm|we're|my|our|the|from|since)\b)",
@@ -59,7 +60,8 @@ _LEAD: Final = re.compile(
 )
 """Opens a part without saying more: "the good news is that"."""
 _SINCE_THEN: Final = re.compile(
-    r"^(?:since|from|after|as\sof|as\sfrom|following|starting|with|thanks\sto|due\sto|because\sof|owing\sto|now\sthat)\s.{2,60}$",
+    r"^(?:since|from|after|as\sof|as\sfrom|following|starting|with|thanks\sto|due\sto|because\sof|owing\sto|now\sthat|"
+    r"by\s(?:popular|common|unanimous|majority|general|mutual|order|decree|a)\b|as\s(?:we|they|was|already|just|i)\s(?:\w+\s)?(?:agreed|decided|announced|voted|told|said|planned|discussed|wrote)\b)(?:\s.{2,60})?$",
     re.IGNORECASE,
 )
 """Stands before a subject and says since when or why: "with the baby [I don't sing at ten any more]"."""
@@ -361,11 +363,13 @@ def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
     """
     head = a.text.split()[0]
     for part, _ in _parts(later):
-        match = re.search(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE)
-        if match is None or not _SINCE_THEN.match(part[: match.start()]):
-            continue
-        if part[:5].casefold() == "with " and CHANGED.search(part) is None:
-            continue  # "with Ana I walk the dog at nine"
-        core = _core(part[match.end() :], is_new=True, is_rest=True)
-        if core is not None:
-            yield core
+        for match, _ in zip(
+            re.finditer(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE), range(_PLACES_MAX), strict=False
+        ):
+            if not _SINCE_THEN.match(part[: match.start()]):
+                continue
+            if part[:5].casefold() == "with " and CHANGED.search(part) is None:
+                continue  # "with Ana I walk the dog at nine"
+            core = _core(part[match.end() :], is_new=True, is_rest=True)
+            if core is not None:
+                yield core

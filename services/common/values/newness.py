@@ -30,7 +30,7 @@ _WHEN: Final = (
     rf"(?:(?:from|as\sof|since|starting|effective|beginning|with\seffect\sfrom)\s{_MOMENT}|{_SINCE}|{_AFTER_EVENT})"
 )
 _OPENER: Final = re.compile(
-    rf"^{_WHEN},?\s(?=(?:my|our|the|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE
+    rf"^{_WHEN},?\s(?=(?:my|our|the|an?|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE
 )
 _TRAILER: Final = re.compile(
     rf",?\s(?:{_WHEN}|by\snow|once\sand\sfor\sall|this\s(?:season|term|semester|school\syear))(?=,\s|$)", re.IGNORECASE
