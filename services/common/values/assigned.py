@@ -30,6 +30,12 @@ _HELD: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "I've got plot 14", "we're in cabin 3", "the band has slot 3"."""
+_CLASS: Final = re.compile(
+    r"(?:^|[\s,(])(?P<who>i|my\s(?:son|daughter|brother|sister))(?:'m|'s|\sam|\sis)\s(?:now\s)?in\s(?:(?:class|form|year|group)\s)?"
+    r"(?P<kind>)(?P<code>\d{1,2}[a-z])\b",
+    re.IGNORECASE,
+)
+"""As in "I'm in 9b"."""
 _IS: Final = re.compile(
     rf"(?:^|[\s,(])(?P<who>my|our)\s(?:[\w'-]{{2,20}}\s)??(?P<kind>{_KINDS})(?:\s(?:at|in|on|for)\s[\w'\s-]{{2,40}}?)?\s(?:is|'s)\s"
     rf"(?:now\s)?(?:the\s)?(?:(?:{_KINDS})\s)?{_CODE}(?![\w:.,]*\d)",
@@ -72,17 +78,22 @@ def is_given_another(earlier: str, later: str, *, is_told: bool) -> bool:
     )
 
 
+def assigned_keys(text: str) -> frozenset[str]:
+    """Returns the kinds of numbered things that a statement gives somebody: so are two of one kind found."""
+    return frozenset(f"assigned:{held.kind}" for held in _held(text)) if len(text) <= _CHARS_MAX else frozenset()
+
+
 @text_cache(4_096)
 def _held(text: str) -> tuple[_Held, ...]:
     return tuple(_read(" ".join(text.replace("\u2019", "'").split())))
 
 
 def _read(text: str) -> Iterator[_Held]:
-    for pattern in (_HELD, _IS):
+    for pattern in (_HELD, _CLASS, _IS):
         for match in pattern.finditer(text):
             who = match["who"].casefold()
-            kind = lemma(match["kind"].casefold().split()[-1])
-            outside = f"{text[: match.start()]} {text[match.end() :]}" if pattern is _HELD else text
+            kind = lemma((match["kind"] or "class").casefold().split()[-1])
+            outside = text if pattern is _IS else f"{text[: match.start()]} {text[match.end() :]}"
             places = (
                 frozenset(noun for found in _PLACE.finditer(outside) for noun in nouns_of(found["place"]))
                 - _LIGHT

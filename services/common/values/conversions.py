@@ -30,6 +30,8 @@ _METRIC_STEPS: Final[dict[str, tuple[float, ...]]] = {
 """By base unit: the steps in which people write it, the widest first."""
 _FREEZING_FAHRENHEIT: Final = 32.0
 _TENTH: Final = 0.1
+_STEPS_MAX: Final = 5_000
+"""Nobody writes 16 kilometres in centimetres."""
 
 
 def are_one_measure(first: Value, second: Value) -> bool:
@@ -49,7 +51,8 @@ def are_one_measure(first: Value, second: Value) -> bool:
 
 
 def _metric_step(value: Value) -> float:
-    return next((step for step in _METRIC_STEPS.get(value.unit, ()) if _is_whole(value.low / step)), 0.0)
+    steps = (step for step in _METRIC_STEPS.get(value.unit, ()) if abs(value.low) / step <= _STEPS_MAX)
+    return next((step for step in steps if _is_whole(value.low / step)), 0.0)
 
 
 def _imperial_step(value: Value) -> float:

@@ -23,6 +23,7 @@ from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.restated import gives_another_number
+from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_denied, is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.tokens import lemma
@@ -165,11 +166,24 @@ def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: 
     if not first or _BESIDE.search(later):
         return False
     return any(
-        _takes_the_place(a, b, is_told=is_told, is_other_day=is_other_day)
+        _takes_the_place(a, b, is_told=is_told or _is_named_beside(a, b, later), is_other_day=is_other_day)
         for a in first
         for b in (*cores(later), *_behind_an_opener(later, a))
         if _open_alike(a, b) and (a.is_rest or b.is_rest or a.opening[0] == _ORDER or _is_of_one(a.text))
     )
+
+
+def _is_named_beside(a: Core, b: Core, later: str) -> bool:
+    """Whether another part of the later sentence says what has become of the place or thing that the earlier one names.
+
+    As in "the yard is a bike shed now, staff park behind the church" after "staff park in the yard".
+    """
+    one, other = _clause(a.text), _clause(b.text)
+    if one is None or other is None or b.opening[0] == _SPEAKER:
+        return False
+    old = nouns_of(" ".join(item for item in one.rest if isinstance(item, str))) - nouns_of(b.text)
+    beside = [part.text for part in _parts(later) if part.text != b.text and CHANGED.search(part.text)]
+    return any(old & nouns_of(part) for part in beside)
 
 
 def _is_of_one(text: str) -> bool:

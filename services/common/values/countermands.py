@@ -18,6 +18,12 @@ from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
 _CHARS_MAX: Final = 200
 _REMARK: Final = re.compile(r"[,;:](?:\s|$)|\s[\u2013\u2014-]{1,3}\s|\s(?:because|since|so)\s", re.IGNORECASE)
+_SCOPE_FIRST: Final = re.compile(
+    r"^(?P<scope>(?:for|in|on|with)\s(?:the\s|our\s|my\s)?[\w-]{2,20}(?:\s[\w-]{2,20})?),?\s"
+    r"(?=(?:please\s)?(?:ping|ask|call|ring|contact|email|message|use|write|speak|send|add|tag)\s)",
+    re.IGNORECASE,
+)
+"""As in "for deploys ping Oskar"."""
 _NOT: Final = re.compile(r"^(?:do\snot|don't|dont|never)\s(?:ever\s)?(?=[a-z])", re.IGNORECASE)
 _CONDITION: Final = re.compile(
     r"\b(?:when|whenever|if|before|after|while|once|unless|every\stime|as\ssoon\sas|each\stime)\b", re.IGNORECASE
@@ -28,7 +34,11 @@ _FILLERS: Final = DETERMINERS - {"first", "second", "no"} | frozenset(
         please always just also too again now instead any more anymore longer ever from on kindly still already only
         """.split()  # noqa: SIM905 - words
 )
-_ONE_CHOICE: Final = frozenset("us writ speak answer sign format spel reply addres indent cal nam".split())  # noqa: SIM905
+_ONE_CHOICE: Final = frozenset(
+    """
+    us writ ping ask cal ring contact email messag tag speak answer sign format spel reply addres indent nam
+    """.split()  # noqa: SIM905 - words
+)
 """Orders, by their stems, that name one way of several: another way takes the place of the first."""
 _WORDS_MIN: Final = 2
 _GERUND_MIN: Final = 5
@@ -75,6 +85,8 @@ def _order(text: str) -> _Order | None:
         return None
     plain = plainly(_REMARK.split(plain, maxsplit=1)[0])[0]
     plain = re.sub(r"^(?:please|always|kindly|just|from\snow\son,?|now)\s", "", plain, flags=re.IGNORECASE)
+    scoped = _SCOPE_FIRST.match(plain)
+    plain = f"{plain[scoped.end() :]} {scoped['scope']}" if scoped is not None else plain
     is_denied = _NOT.match(plain) is not None
     order = plain if is_denied else as_order(plain)
     if not order:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.lexicon import VERBS
+from services.common.values.lexicon import VERBS, WEEKDAYS
 from services.common.values.model import Value, ValueKind
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Item
@@ -18,6 +18,8 @@ _SPELLED_OUT: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "essay one is due on Monday"."""
+_FOR_DAYS: Final = re.compile(rf"\bfor\s(?P<day>{'|'.join(sorted(WEEKDAYS))})s\b", re.IGNORECASE)
+"""As in "forty loaves for Saturdays"."""
 _CODES: Final = frozenset({ValueKind.NUMBER, ValueKind.IDENTIFIER})
 
 
@@ -31,6 +33,9 @@ def are_two_designated(earlier: str, later: str) -> bool:
         earlier: A statement.
         later: Another one.
     """
+    days = [{match["day"].casefold() for match in _FOR_DAYS.finditer(text)} for text in (earlier, later)]
+    if days[0] and days[1] and not days[0] & days[1]:
+        return True
     first, second = _subjects(earlier), _named(later)
     return any(kind in second and not codes & second[kind] for kind, codes in first.items())
 

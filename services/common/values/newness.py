@@ -13,7 +13,8 @@ _CALENDAR: Final = (
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|easter|christmas|new\\syear"
 )
 _MOMENT: Final = (
-    rf"(?:now(?:\son)?|here\son|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
+    rf"(?:now(?:\son)?|here\son|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|v\d[\d.]{{0,8}}|version\s\d[\d.]{{0,8}}|"
+    rf"the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
     rf"(?:the\s\w+\sof\s)?(?:{_CALENDAR}))(?:\son(?:wards?)?)?"
 )
 _EVENTS: Final = (

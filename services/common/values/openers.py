@@ -29,6 +29,9 @@ _SAID_FIRST: Final = re.compile(
     r"(?:quick\s)?(?:update|heads[\s-]up)(?:\s(?:all|everyone|everybody|folks|team|guys))?|(?:all|everyone|everybody|folks|team|guys))\s?[,:!-]\s{1,3}(?=\w)",
     re.IGNORECASE,
 )
+_BESIDE: Final = re.compile(
+    r"^(?:fyi|btw|ps|nb|psa|for\sthe\srecord)\s?[,:!-]?\s{1,3}(?=(?:the|our|my|i|we|i'm|we're)\b)", re.IGNORECASE
+)
 _NEWS: Final = re.compile(r"\b(?:update|heads|news)\b", re.IGNORECASE)
 """Openers that say that what follows is new."""
 
@@ -48,7 +51,7 @@ def without_opener(text: str) -> Opened:
     member".
     """
     rest, is_new = text, False
-    for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _ANSWER):
+    for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _BESIDE, _ANSWER):
         match = pattern.match(rest)
         if match is None or match.end() > _CHARS_MAX or len(rest[match.end() :].split()) < _WORDS_MIN:
             continue

@@ -46,7 +46,7 @@ _BESIDE: Final = frozenset(
     gear kit stuff membership subscription account collection habit thing class lesson practice old job post role
     contract policy card licence app addiction daily beloved dear poor good little trusty game session morning evening
     all own box club course regime treatment family whole my our the this that day now just finally allergy intolerance
-    o'clock
+    o'clock tank boiler burner
     """.split()  # noqa: SIM905 - words
 )
 """Words beside the name of what is given up."""
@@ -87,6 +87,8 @@ _USED: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 _SCOPES: Final = frozenset("work home office laptop desktop phone school uni server tablet weekends".split())  # noqa: SIM905
+_PERMITTING: Final = frozenset({"allow", "permit", "accept", "tolerate"})
+"""What somebody does by these holds for the speaker: "our landlord allows pets"."""
 _HOUSEHOLD: Final = frozenset({"kids", "kid", "children", "child"})
 """What they use is the speaker's."""
 _ALL: Final = frozenset({"everything", "it", "all", "team", "we", "stuff"})
@@ -234,7 +236,7 @@ def _is_lasting(clause: Clause) -> bool:
     if len(clause.tokens) > _WORDS_MAX:
         return False
     subject = {word for item in clause.subject for word in str(item).split()}
-    if subject & PERSONS - _HOUSEHOLD and clause.verb != "be":
+    if subject & PERSONS - _HOUSEHOLD and clause.verb not in {"be", *_PERMITTING}:
         return False  # "my tutor drives a Polo"
     is_of_name = bool(subject & clause.names) and not {"i", "we"} & subject and "the" not in clause.words[:1]
     if (

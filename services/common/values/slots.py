@@ -235,4 +235,10 @@ def _scopes_differ(a: Clause, b: Clause, first: Sequence[Item], second: Sequence
         }
         for clause in (a, b)
     ]
+    goals = [
+        {item for item in things_of(clause) if clause.prepositions.get(item) == "to" and item in clause.names}
+        for clause in (a, b)
+    ]
+    if goals[0] and goals[1] and not goals[0] & goals[1] and not goals[0] & set(first):
+        return True  # "seat 12 on the train to Graz", "seat 40 on the train to Linz"
     return limits[0] - set(first) != limits[1] - set(second)
