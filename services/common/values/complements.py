@@ -54,6 +54,12 @@ _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we'
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
 _WORK_FOR: Final = frozenset({"at", "for", "with"})
+_STAYING: Final = frozenset(
+    """
+    be park sit stand sleep meet hang lie wait eat lunch practise practice rehearse play train
+    """.split()  # noqa: SIM905 - words
+)
+"""Verbs with which somebody or something is at one place."""
 _WANTED: Final = frozenset({"want", "need", "buy", "look"})
 """Wishes: another one takes nothing back."""
 
@@ -185,7 +191,7 @@ def _is_same_relation(verb: str, before: str, after: str) -> bool:
         return True  # "alone"
     if verb == "work":
         return {before, after} <= _WORK_FOR
-    return verb == "be" and before in _PLACES and after in _PLACES
+    return verb in _STAYING and before in _PLACES and after in _PLACES
 
 
 def _value_kind(item: Item) -> str:

@@ -23,6 +23,7 @@ from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.restated import gives_another_number
+from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_denied, is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.tokens import lemma
@@ -30,6 +31,7 @@ from services.common.values.unsure import UNSURE
 
 _CHARS_MAX: Final = 300
 _PARTS_MAX: Final = 6
+_PLACES_MAX: Final = 4
 _CUT: Final = re.compile(
     r"[,;:]\s{1,3}(?:(?P<so>so|hence|therefore|thus|which\sis\swhy|that's\swhy)\s|(?:but|and|because|cause)\s)?|\s{1,3}[\u2013\u2014-]{1,3}\s{1,3}|\s\(|\)\s?|"
     r"\s(?:so|but|because|and)\s(?=(?:i|we|i'm|we're|my|our|the|from|since)\b)",
@@ -59,7 +61,8 @@ _LEAD: Final = re.compile(
 )
 """Opens a part without saying more: "the good news is that"."""
 _SINCE_THEN: Final = re.compile(
-    r"^(?:since|from|after|as\sof|as\sfrom|following|starting|with|thanks\sto|due\sto|because\sof|owing\sto|now\sthat)\s.{2,60}$",
+    r"^(?:since|from|after|as\sof|as\sfrom|following|starting|with|thanks\sto|due\sto|because\sof|owing\sto|now\sthat|"
+    r"by\s(?:popular|common|unanimous|majority|general|mutual|order|decree|a)\b|as\s(?:we|they|was|already|just|i)\s(?:\w+\s)?(?:agreed|decided|announced|voted|told|said|planned|discussed|wrote)\b)(?:\s.{2,60})?$",
     re.IGNORECASE,
 )
 """Stands before a subject and says since when or why: "with the baby [I don't sing at ten any more]"."""
@@ -163,11 +166,24 @@ def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: 
     if not first or _BESIDE.search(later):
         return False
     return any(
-        _takes_the_place(a, b, is_told=is_told, is_other_day=is_other_day)
+        _takes_the_place(a, b, is_told=is_told or _is_named_beside(a, b, later), is_other_day=is_other_day)
         for a in first
         for b in (*cores(later), *_behind_an_opener(later, a))
         if _open_alike(a, b) and (a.is_rest or b.is_rest or a.opening[0] == _ORDER or _is_of_one(a.text))
     )
+
+
+def _is_named_beside(a: Core, b: Core, later: str) -> bool:
+    """Whether another part of the later sentence says what has become of the place or thing that the earlier one names.
+
+    As in "the yard is a bike shed now, staff park behind the church" after "staff park in the yard".
+    """
+    one, other = _clause(a.text), _clause(b.text)
+    if one is None or other is None or b.opening[0] == _SPEAKER:
+        return False
+    old = nouns_of(" ".join(item for item in one.rest if isinstance(item, str))) - nouns_of(b.text)
+    beside = [part.text for part in _parts(later) if part.text != b.text and CHANGED.search(part.text)]
+    return any(old & nouns_of(part) for part in beside)
 
 
 def _is_of_one(text: str) -> bool:
@@ -361,11 +377,13 @@ def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
     """
     head = a.text.split()[0]
     for part, _ in _parts(later):
-        match = re.search(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE)
-        if match is None or not _SINCE_THEN.match(part[: match.start()]):
-            continue
-        if part[:5].casefold() == "with " and CHANGED.search(part) is None:
-            continue  # "with Ana I walk the dog at nine"
-        core = _core(part[match.end() :], is_new=True, is_rest=True)
-        if core is not None:
-            yield core
+        for match, _ in zip(
+            re.finditer(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE), range(_PLACES_MAX), strict=False
+        ):
+            if not _SINCE_THEN.match(part[: match.start()]):
+                continue
+            if part[:5].casefold() == "with " and CHANGED.search(part) is None:
+                continue  # "with Ana I walk the dog at nine"
+            core = _core(part[match.end() :], is_new=True, is_rest=True)
+            if core is not None:
+                yield core

@@ -23,16 +23,26 @@ _MODES: Final[Mapping[str, re.Pattern[str]]] = {
         ("underground", "metro|subway|underground|tube"),
         ("ferry", "ferry"),
         ("car", "car|drive|drives|drove|carpool"),
-        ("bike", "bike|bicycle|cycle|cycles|cycling|e-bike"),
-        ("foot", r"walk|walks|walking|on\s+foot"),
-        ("scooter", "scooter|moped"),
+        ("van", "van|minibus"),
+        ("taxi", "taxi|cab"),
+        ("bike", r"bike|bicycle|cycle|cycles|cycling|e-bike|(?:on|by)\s+two\s+wheels"),
+        ("foot", r"walk|walks|walking|on\s+foot|(?:own\s+two\s+)feet"),
+        ("scooter", "scooter|moped|vespa"),
         ("home", r"work\s+from\s+home|working\s+from\s+home"),
     )
 }
 _COMMUTE: Final = re.compile(
-    r"\b(?:to|into)\s+(?:the\s+|my\s+)?(?P<where>work|office|school|university|uni|campus|college|lab|clinic|shop)\b",
+    r"\b(?:to|into|(?:arrive|arrived|turn\s+up|drops?\s+(?:me|us)|dropped\s+(?:me|us)|get)\s+at)\s+(?:the\s+|my\s+)?"
+    r"(?P<where>work|office|desk|school|university|uni|campus|college|lab|clinic|shop|hospital|ward|studio|yard|factory|plant|workshop|site)\b",
     re.IGNORECASE,
 )
+_SAME_PLACES: Final = {
+    "office": "work",
+    "desk": "work",
+    "uni": "university",
+    "campus": "university",
+    "ward": "hospital",
+}
 _CLAUSE_END: Final = re.compile(r"[,.;:]")
 _SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|me|us)\b", re.IGNORECASE)
 _EXPECTS: Final = re.compile(
@@ -73,12 +83,24 @@ _DAY_SECONDS: Final = 86_400
 def goes_otherwise(earlier: str, later: str) -> bool:
     """Returns whether the speaker goes to one place in another way: "I take the bus to work", "I cycle to work"."""
     first, second = _COMMUTE.search(earlier), _COMMUTE.search(later)
-    if first is None or second is None or first["where"].casefold() != second["where"].casefold():
+    if first is None or second is None:
+        return False
+    places = [match["where"].casefold() for match in (first, second)]
+    if len({_SAME_PLACES.get(place, place) for place in places}) > 1:
         return False
     if not (_SPEAKER.search(earlier) and _SPEAKER.search(later)):
         return False
     old, new = _modes(earlier), _modes(later)
     return len(old) == len(new) == 1 and old != new
+
+
+def commute_keys(text: str) -> frozenset[str]:
+    """Returns the places to which a statement says how the speaker gets: so are two of one place found."""
+    match = _COMMUTE.search(text)
+    if match is None or _SPEAKER.search(text) is None or not _modes(text):
+        return frozenset()
+    place = match["where"].casefold()
+    return frozenset({f"commute:{_SAME_PLACES.get(place, place)}"})
 
 
 def _modes(text: str) -> set[str]:

@@ -65,6 +65,7 @@ _PRONOUNS: Final = frozenset(
     {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
 )
 _COPULAS: Final = frozenset({"is", "are", "am", "was", "were"})
+_SCOPED_BY: Final = frozenset({"for", "on", "during"})
 _END_MAX: Final = 8
 _FRAME_MIN: Final = 3
 
@@ -130,6 +131,8 @@ def _other_end(earlier: str, later: str) -> _OtherEnd | None:
         or _is_cut_before_the_verb(frame, ends)
     ):
         return None
+    if _have_other_scopes(*ends):
+        return None
     said_not = _NOT.search(later.rstrip(".! "))
     if said_not is not None:
         is_new = _words(said_not["old"])[-len(ends[0]) :] == ends[0]
@@ -157,6 +160,16 @@ def _without_common_end(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tup
     while len(old) > 1 and len(new) > 1 and old[-1] == new[-1]:
         old, new = old[:-1], new[:-1]
     return old, new
+
+
+def _have_other_scopes(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether each end holds for something else: "forty loaves for Saturdays", "sixty loaves for Sundays"."""
+    places = [
+        next((n for n, word in enumerate(end) if n and word in {"for", "on", "during"}), 0) for end in (first, second)
+    ]
+    if not all(places) or first[places[0]] != second[places[1]]:
+        return False
+    return first[: places[0]] != second[: places[1]] and first[places[0] :] != second[places[1] :]
 
 
 def _are_two_objects(frame: tuple[str, ...], ends: Sequence[Sequence[str]]) -> bool:

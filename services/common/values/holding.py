@@ -13,34 +13,38 @@ from datetime import date
 from typing import Final
 
 from services.common.values.asked import answers_anew
-from services.common.values.belongings import ROLES
+from services.common.values.assigned import is_given_another
 from services.common.values.closings import is_closed
 from services.common.values.compare import relation
 from services.common.values.complements import are_contrasted
 from services.common.values.conditions import passes_over
 from services.common.values.cores import is_said_otherwise
+from services.common.values.countermands import is_countermanded
 from services.common.values.denials import denies, happens_after_all
+from services.common.values.designated import are_two_designated
+from services.common.values.doers import is_done_by_another
 from services.common.values.ended import has_ended
-from services.common.values.endings import goes_with_it, is_deed_of_person
+from services.common.values.endings import goes_with_it
 from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
-from services.common.values.fields import CHANGED, FIELDS
+from services.common.values.fields import CHANGED
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
-from services.common.values.lexicon import SMALL_NUMBERS, VERBS
-from services.common.values.life import turns_a_life
+from services.common.values.lexicon import SMALL_NUMBERS
 from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
+from services.common.values.openers import without_opener
 from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
 from services.common.values.partings import is_given_up
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.patterns import CachedPattern
-from services.common.values.people import FIRST, OTHERS, THIRD
-from services.common.values.pieces import SCOPE_OPENS, Read, read_statement
+from services.common.values.people import FIRST, OTHERS
+from services.common.values.pieces import Read, read_statement
+from services.common.values.platforms import runs_elsewhere
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number
 from services.common.values.restoring import is_so_after_all
@@ -50,8 +54,8 @@ from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.shortened import is_corrected_in_short
 from services.common.values.slots import is_denied, is_replaced, things_of
+from services.common.values.states import has_another_state
 from services.common.values.succession import begins, succeeds, was_so
-from services.common.values.tokens import tokenize
 from services.common.values.topics import requantifies
 from services.common.values.unsure import UNSURE
 from services.common.values.until import is_fulfilled
@@ -92,16 +96,7 @@ _WILL: Final = re.compile(
     r"\b(?:i|we)(?:'ll|'m\s+going\s+to|'re\s+going\s+to|\s+(?:will|shall|want\s+to|plan\s+to))\b", re.IGNORECASE
 )
 _OWN_THING: Final = re.compile(r"^(?:our|my)\s", re.IGNORECASE)
-_HELD_AT: Final = frozenset({"job", "home", "school"})
-"""Fields whose state is somewhere: the same place is the same state."""
-_THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
-_OWN: Final = frozenset({"i", "we"})
-_WAS: Final = re.compile(r"(?:i|we)\s(?:was|were)\b", re.IGNORECASE)
 _ALSO: Final = CachedPattern(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
-_YEARS_AGO: Final = CachedPattern(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
-_TO_OTHERS: Final = CachedPattern(r"\byours?\b|\bsorry\b", re.IGNORECASE)
-"""What is said to somebody about their life."""
-_NOT_SO: Final = re.compile(r"(?:\bnot|\bnever|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +120,23 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.COMPATIBLE
     as_said, later = later.text, replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
+    if are_two_designated(earlier.text, later.text):
+        return Relation.COMPATIBLE
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
+    if is_ironic(later.text) or is_ironic(earlier.text):
+        return Relation.UNKNOWN
+    earlier, later = _opened(earlier), _opened(later)
     if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return ruled_out
+    if is_same_speaker and is_countermanded(earlier.text, later.text):
+        return Relation.UPDATE
     if UNSURE.search(later.text):
         is_sure_in_part = is_same_speaker and _is_said_in_part(earlier, later)
         return Relation.UPDATE if is_sure_in_part else Relation.UNKNOWN
     if is_same_speaker and _turns_back(earlier.text, later.text):
+        return Relation.UPDATE
+    if is_same_speaker and _has_another(earlier, later):
         return Relation.UPDATE
     if is_same_speaker:
         found = relation(earlier.text, later.text)
@@ -148,6 +152,19 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
 
 
+def _opened(said: Said) -> Said:
+    text, is_new = without_opener(said.text)
+    return replace(said, text=text, is_announced=said.is_announced or is_new)
+
+
+def _has_another(earlier: Said, later: Said) -> bool:
+    """Another numbered thing is the speaker's, another platform is used, or somebody else does the same."""
+    one, other, is_told = earlier.text, later.text, later.is_announced
+    if is_given_another(one, other, is_told=is_told) or runs_elsewhere(one, other, is_told=is_told):
+        return True
+    return is_done_by_another(one, other, is_told=is_told)
+
+
 def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation | None:
     """What two statements are to each other where neither can take the place of the other; None where one may."""
     if len(earlier) > _CLAUSES_CHARS_MAX or len(later) > _CLAUSES_CHARS_MAX:
@@ -156,7 +173,7 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
         return Relation.COMPATIBLE
     if _REPORTED.match(later) and not _REPORTED.match(earlier):
         return Relation.UNKNOWN
-    if is_ironic(later) or is_ironic(earlier) or _GOES_ON.search(later) or _SLIP.search(later):
+    if _GOES_ON.search(later) or _SLIP.search(later):
         return Relation.UNKNOWN
     if not is_same_speaker and (FIRST.search(earlier) or FIRST.search(later)):
         return Relation.UNRELATED  # what one says of themselves another cannot take back
@@ -296,11 +313,7 @@ def _told_otherwise(earlier: str, later: str, *, is_told: bool) -> bool:
         return True
     if not OTHERS.search(earlier) and not OTHERS.search(later) and abstains(earlier, later):
         return True
-    return is_born(earlier, later) or are_opposed(earlier, later) or _same_field(earlier, later, is_told=is_told)
-
-
-def _subject(clause: Clause) -> set[str]:
-    return {word for item in clause.subject for word in str(item).split()}
+    return is_born(earlier, later) or are_opposed(earlier, later) or has_another_state(earlier, later, is_told=is_told)
 
 
 def _only(first: Read, second: Read) -> bool:
@@ -314,87 +327,3 @@ def _only(first: Read, second: Read) -> bool:
         ):
             return True
     return False
-
-
-def _same_field(earlier: str, later: str, *, is_told: bool) -> bool:
-    """A state of life that is another one now: "I use Windows", "wiped the disk and put Debian on it"."""
-    if (
-        UNSURE.search(earlier)
-        or _ALSO.search(later)
-        or _YEARS_AGO.search(later)
-        or _are_two_things(earlier, later)
-        or _TO_OTHERS.search(later)
-        or SCOPE_OPENS.match(later)
-    ):
-        return False
-    if _turns_a_life(earlier, later):
-        return True
-    if _WAS.match(earlier):
-        return False  # "I was a vegetarian for ten years" is as true as before
-    if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
-        return False
-    if (
-        OTHERS.search(earlier)
-        or THIRD.search(earlier)
-        or any(map(is_deed_of_person, read_statement(earlier).clauses[:1]))
-    ):
-        return False
-    for field, (before, after) in FIELDS.items():
-        old = {match[0].casefold() for match in before.finditer(earlier)}
-        new = {match[0].casefold() for match in after.finditer(later) if not _NOT_SO.search(later[: match.start()])}
-        if (
-            old
-            and new
-            and not old & new
-            and _same_person(earlier, later)
-            and not (field in _HELD_AT and _repeats(earlier, later, old))
-        ):
-            return True
-    return False
-
-
-def _are_two_things(earlier: str, later: str) -> bool:
-    """Whether each says what another thing is: "my scooter is a red Vespa", "my bike is a blue Koga now"."""
-    first, second = read_statement(earlier).clauses[:1], read_statement(later).clauses[:1]
-    if not first or not second or first[0].verb != "be" or second[0].verb != "be":
-        return False
-    things = [_subject(clause[0]) - _OWN for clause in (first, second)]
-    return bool(things[0] and things[1]) and not things[0] & things[1]
-
-
-def _turns_a_life(earlier: str, later: str) -> bool:
-    """An event of the speaker's own life. People whom it mentions are not taken for the ones it happened to."""
-    told = _THEY_TO_ME.sub("i was ", later)
-    first, second = _up_to_others(earlier), _up_to_others(told)
-    if not FIRST.search(first) or THIRD.search(first) or THIRD.search(second):
-        return False
-    clauses = read_statement(told).clauses
-    if clauses and _subject(clauses[0]) & ROLES:
-        return False
-    is_own = FIRST.search(second) is not None or not (clauses and clauses[0].subject)
-    return turns_a_life(first, second, is_own=is_own)
-
-
-def _up_to_others(text: str) -> str:
-    """A statement up to where somebody else of the speaker's is named: "I live with [my parents]"."""
-    match = OTHERS.search(text)
-    return text if match is None else text[: match.start()]
-
-
-def _repeats(earlier: str, later: str, field: set[str]) -> bool:
-    """Whether all else that the earlier statement names stands in the later one: it says the same in other words."""
-    named = {word for word in nouns_of(earlier) if word not in field and word not in VERBS}
-    return bool(named) and named <= nouns_of(later)
-
-
-def _same_person(earlier: str, later: str) -> bool:
-    """Both in the first person, or about the same name."""
-    first, second = _names(earlier), _names(later)
-    if FIRST.search(earlier):
-        return bool(FIRST.search(later)) or all(not clause.subject for clause in read_statement(later).clauses)
-    named = next((_subject(read) for read in read_statement(earlier).clauses if read.subject), set()) & first
-    return bool(named) and named <= second
-
-
-def _names(text: str) -> set[str]:
-    return {token.lower for token in tokenize(text) if token.text[:1].isupper()}

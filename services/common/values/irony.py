@@ -17,6 +17,17 @@ _MARKED: Final = re.compile(
     r"\b(?:love|enjoy|adore)s?\sit\swhen\b.{3,80}\b(?:again|fail\w*|break\w*|crash\w*|late|wrong|wakes?\sme)\b",
     re.IGNORECASE,
 )
+_BOASTED: Final = re.compile(
+    r"\bi(?:'m|\sam|\sspeak|\sknow|\sdo|\swrite|\shave)\s[^.:!?]{0,20}\b(?:perfect|fluent|flawless|impeccable|world-class|famous)\b[^.:!?]{2,40}:\s[\"\u201c\u00ab']|"
+    r"^(?:yes,?\syes|yeah,?\syeah|sure,?\ssure|ja,?\sja)[,.!]?\s.{0,60}\b(?:perfect|fluent|flawless|impeccable|world-class|famous|genius|champion|millionaire)\b",
+    re.IGNORECASE,
+)
+"""A boast that its own proof takes back, or that a doubled "yes" does: 'I speak perfect Finnish: "kiitos"'."""
+_NEVER_SO: Final = re.compile(
+    r"\bsaid\s(?:nobody|no\sone|no-one)\b|\b(?:and|when)\spigs\s(?:can\s|will\s)?fly\b|^lucky\sme\b|,\slucky\sme\W*$|\bin\smy\sdreams\b|"
+    r"\bdream\son\b|\bpull\sthe\sother\sone\b|^(?:oh\s)?what\sa\s(?:joy|treat|delight|pleasure)[,:!]\s(?:i|we)\s(?:get|have|got)\sto\b",
+    re.IGNORECASE,
+)
 _GUSHING: Final = re.compile(
     r"^(?:(?:oh|ah)\s)?(?:sure|yes|great|brilliant|wonderful|fantastic|perfect|lovely|joy|yippee|yeah),?!?\s(?:i|we|another|yet|just)\b|"
     r"^oh,?\s(?:joy|goody|another|yet\sanother)\b",
@@ -43,6 +54,6 @@ def is_ironic(sentence: str) -> bool:
     Irony without such words is not seen.
     """
     text = " ".join(sentence[:_CHARS_MAX].split())
-    if _MARKED.search(text) or _CAPITALS.search(text):
+    if any(pattern.search(text) for pattern in (_MARKED, _CAPITALS, _BOASTED, _NEVER_SO)):
         return True
     return _GUSHING.match(text) is not None and _EMPHATIC.search(text) is not None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from services.common.values.assigned import assigned_keys
+from services.common.values.everyday import commute_keys
 from services.common.values.lives import fields_told
 from services.common.values.partings import parting_keys
+from services.common.values.platforms import platform_keys
 from services.common.values.sentences import content_words
 
 
@@ -15,4 +18,5 @@ def statement_keys(text: str) -> frozenset[str]:
     Args:
         text: A statement.
     """
-    return content_words(text) | {f"lives:{name}" for name in fields_told(text)} | parting_keys(text)
+    named = {f"lives:{name}" for name in fields_told(text)} | commute_keys(text) | assigned_keys(text)
+    return content_words(text) | named | parting_keys(text) | platform_keys(text)

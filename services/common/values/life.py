@@ -164,7 +164,7 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"laid\s+off",
             r"made\s+redundant",
             r"got\s+(?:the\s+sack|sacked|fired|hired|promoted)",
-            r"handed\s+(?:the|my|our)\s+\w+\s+(?:over\s+)?to",
+            r"handed\s+(?:the|my|our)\s+\w+\s+(?:over\s+)?to(?!\s+(?:(?:the|my|our|a)\s+)?(?:neighbou?rs?|friends?|kids|children|wife|husband|sister|brother|mother|father|mum|mom|dad|son|daughter|girl|boy|him|her|me|us|them|you)\b)",
             r"sold\s+(?:the|my|our)\s+(?:business|shop|company|café|cafe|restaurant|bar|pub|farm)",
         ),
     ),

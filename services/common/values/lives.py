@@ -259,7 +259,9 @@ def _follows(a: Told, b: Told, lives: _Lives) -> bool:
 
 @text_cache(8_192)
 def _told(said: str) -> tuple[Told, ...]:
-    return tuple(_read(said))
+    found = tuple(_read(said))
+    valued = {(told.field, told.state, told.has_begun) for told in found if told.value}
+    return tuple(t for t in found if t.value or t.amount or (t.field, t.state, t.has_begun) not in valued)
 
 
 def _read(said: str) -> Iterator[Told]:
@@ -315,6 +317,9 @@ def has_happened(said: str, match: re.Match[str], phrase: Phrase, *, with_groups
     """
     before = re.split(r" [.,;:!?] | (?:and|but|so) (?=i |we )", said[: match.start()].lower())[-1].split()
     denied = {"not", "never"} & set(match[0].lower().split()) - set(phrase.text.split())
+    who = (match.groupdict().get("x") or "").lower().split()
+    if phrase.has_subject and _HELD_BACK & set(who) - set(phrase.text.split()):
+        return False  # "Ben nearly called it off"
     if denied or _HELD_BACK & set(before[-4:]):
         return False
     if phrase.has_subject:

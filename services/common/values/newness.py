@@ -13,7 +13,8 @@ _CALENDAR: Final = (
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday|easter|christmas|new\\syear"
 )
 _MOMENT: Final = (
-    rf"(?:now(?:\son)?|here\son|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
+    rf"(?:now(?:\son)?|here\son|today|tomorrow|yesterday|this\s\w+|next\s\w+|last\s\w+|v\d[\d.]{{0,8}}|version\s\d[\d.]{{0,8}}|"
+    rf"the\s(?:first|\d\w{{2,3}})|\d{{4}}|"
     rf"(?:the\s\w+\sof\s)?(?:{_CALENDAR}))(?:\son(?:wards?)?)?"
 )
 _EVENTS: Final = (
@@ -30,7 +31,7 @@ _WHEN: Final = (
     rf"(?:(?:from|as\sof|since|starting|effective|beginning|with\seffect\sfrom)\s{_MOMENT}|{_SINCE}|{_AFTER_EVENT})"
 )
 _OPENER: Final = re.compile(
-    rf"^{_WHEN},?\s(?=(?:my|our|the|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE
+    rf"^{_WHEN},?\s(?=(?:my|our|the|an?|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE
 )
 _TRAILER: Final = re.compile(
     rf",?\s(?:{_WHEN}|by\snow|once\sand\sfor\sall|this\s(?:season|term|semester|school\syear))(?=,\s|$)", re.IGNORECASE

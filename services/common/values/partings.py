@@ -46,9 +46,11 @@ _BESIDE: Final = frozenset(
     gear kit stuff membership subscription account collection habit thing class lesson practice old job post role
     contract policy card licence app addiction daily beloved dear poor good little trusty game session morning evening
     all own box club course regime treatment family whole my our the this that day now just finally allergy intolerance
+    o'clock tank boiler burner
     """.split()  # noqa: SIM905 - words
 )
 """Words beside the name of what is given up."""
+_OBJECT: Final = re.compile(r" (?:her|his|their|the|my|a|an|some) ", re.IGNORECASE)
 _OF_THE_DAY: Final = frozenset("train bus boat trip nursery care school shift centre center ticket bed".split())  # noqa: SIM905
 """With these "day" says which one: "the day train"."""
 _LEFT_DAILY: Final = frozenset("house home flat office room shop work building table phone coat jacket light".split())  # noqa: SIM905
@@ -85,6 +87,8 @@ _USED: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 _SCOPES: Final = frozenset("work home office laptop desktop phone school uni server tablet weekends".split())  # noqa: SIM905
+_PERMITTING: Final = frozenset({"allow", "permit", "accept", "tolerate"})
+"""What somebody does by these holds for the speaker: "our landlord allows pets"."""
 _HOUSEHOLD: Final = frozenset({"kids", "kid", "children", "child"})
 """What they use is the speaker's."""
 _ALL: Final = frozenset({"everything", "it", "all", "team", "we", "stuff"})
@@ -155,11 +159,11 @@ def parting_keys(text: str) -> frozenset[str]:
     words = {lemma(token.lower) for token in tokenize(text)}
     found = {f"family:{number}" for number, family in enumerate(_data().families) if family & words}
     kinds = {
-        kind for clause in read_statement(text).clauses if _is_in_use(clause) for kind, _ in _rivals_in(clause.words)
+        kind for clause in read_statement(text).clauses if _is_in_use(clause) for kind, _ in rivals_in(clause.words)
     }
     for parting in _partings(spoken(text)):
         if parting.kind == "taken_up":
-            kinds |= {kind for kind, _ in _rivals_in(tuple(parting.new))}
+            kinds |= {kind for kind, _ in rivals_in(tuple(parting.new))}
     return frozenset(found | {f"rival:{kind}" for kind in kinds})
 
 
@@ -232,7 +236,7 @@ def _is_lasting(clause: Clause) -> bool:
     if len(clause.tokens) > _WORDS_MAX:
         return False
     subject = {word for item in clause.subject for word in str(item).split()}
-    if subject & PERSONS - _HOUSEHOLD and clause.verb != "be":
+    if subject & PERSONS - _HOUSEHOLD and clause.verb not in {"be", *_PERMITTING}:
         return False  # "my tutor drives a Polo"
     is_of_name = bool(subject & clause.names) and not {"i", "we"} & subject and "the" not in clause.words[:1]
     if (
@@ -285,7 +289,8 @@ def _is_in_use(clause: Clause) -> bool:
     return clause.verb in _USED and _is_lasting(clause)
 
 
-def _rivals_in(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def rivals_in(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yields the kind and the name of each of the rivals of `families.toml` among some words."""
     said = f" {' '.join(lemma(part) for word in words for part in word.lower().split())} "
     for kind, names in _data().rivals.items():
         for name in names:
@@ -299,8 +304,8 @@ def _is_rival(clause: Clause, known: frozenset[str], parting: _Parting, said: st
     scopes = [_SCOPES & set(side.lower().split()) for side in (said, later)]
     if scopes[1] - scopes[0]:
         return False
-    olds = set(_rivals_in(clause.words + tuple(str(item) for item in clause.rest)))
-    news = set(_rivals_in(tuple(parting.new)))
+    olds = set(rivals_in(clause.words + tuple(str(item) for item in clause.rest)))
+    news = set(rivals_in(tuple(parting.new)))
     return any(kind == other and old != new and (kind, new) not in olds for kind, old in olds for other, new in news)
 
 
@@ -317,6 +322,8 @@ def _read(said: str) -> Iterator[_Parting]:
             if match is None or not has_happened(said, match, phrase, with_groups=True):
                 continue
             groups = match.groupdict()
+            if phrase.text.endswith("back") and _OBJECT.match(said[match.end() :]) is not None:
+                continue  # "gave Mrs Pohl back her umbrella"
             thing = _thing(groups.get("x"), said, match)
             if thing is None:
                 continue

@@ -279,7 +279,15 @@ class ValueReader:
             return self._taken(count + 2, _number(ValueKind.QUANTITY, "degree", round(celsius, 6) + 0.0))
         if unit in UNITS or unit in CURRENCIES:
             return self._taken(count + 1, _with_unit(amount, unit))
+        if unit in {"c", "f", "\u00b0c", "\u00b0f"} and self._is_temperature(count):
+            celsius = amount if unit[-1] == "c" else (amount - 32) / 1.8
+            return self._taken(count + 1, _number(ValueKind.QUANTITY, "degree", round(celsius, 6) + 0.0))
         return self._taken(count, _number(ValueKind.NUMBER, "", amount))
+
+    def _is_temperature(self, count: int) -> bool:
+        """Whether a letter behind a number is that of a scale: "at 68 F", "20 \u00b0C", and not "flat 20 C"."""
+        letter = self._tokens[self._place + count].text
+        return letter[0] == "\u00b0" or (letter in {"C", "F"} and self._lower(-1) in {"at", "to", "is", "about", "of"})
 
     def _spoken(self) -> Value | None:
         total, current, count = 0, 0, 0

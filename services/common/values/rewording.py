@@ -34,7 +34,7 @@ _SAY_NOW: Final = re.compile(
 )
 """As in "they say now the man comes on Tuesday": what was told before holds no more."""
 _HAS: Final = re.compile(
-    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:left|died|moved|folded|emigrated|retired|quit|resigned)\b)",
+    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:left|died|moved|folded|emigrated|retired|quit|resigned|been)\b)",
     re.IGNORECASE,
 )
 """As in "Pieter's left the band"."""

@@ -7,6 +7,7 @@ from collections import Counter
 from enum import Enum, auto
 from typing import Final
 
+from services.common.values.conversions import are_one_measure
 from services.common.values.lexicon import COMPARATIVES
 from services.common.values.model import Value, ValueKind
 from services.common.values.reading import Clause, Item
@@ -48,6 +49,8 @@ def match_values(first: Value, second: Value) -> Match:
         return _match_texts(first, second)
     if _is_close(first, second):
         return Match.EQUAL
+    if are_one_measure(first, second):
+        return Match.OVERLAPPING
     return Match.OVERLAPPING if first.low <= second.high and second.low <= first.high else Match.DIFFERENT
 
 

@@ -10,6 +10,7 @@ from services.common.values.asked import slots_of
 from services.common.values.fields import ANNOUNCED, FIELDS
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
 from services.common.values.life import life_fields
+from services.common.values.openers import is_only_greeting
 from services.common.values.passing import passing_states
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
@@ -84,10 +85,12 @@ def presupposed_part(sentence: str) -> str:
 
 
 def is_statement(sentence: str) -> bool:
-    """Returns whether a sentence may state something: no question, no greeting, no line of code."""
-    return not (sentence.endswith("?") or _CODE.search(sentence) or _GREETING.match(sentence)) and any(
-        char.isalpha() for char in sentence
-    )
+    """Returns whether a sentence may state something: no question, no mere greeting, no line of code."""
+    if sentence.endswith("?") or _CODE.search(sentence):
+        return False
+    if _GREETING.match(sentence) and is_only_greeting(sentence):
+        return False
+    return any(char.isalpha() for char in sentence)
 
 
 def announces(turn: str) -> bool:

@@ -168,6 +168,9 @@ def _takes_the_place(
     is_said: bool,
 ) -> bool:
     values = [[item for item in side if isinstance(item, Value)] for side in (only_a, only_b)]
+    names = [{item for item in side if isinstance(item, str)} for side in (only_a, only_b)]
+    if a.verb in {"get", "have"} and values[0] and values[1] and names[0] and names[1]:
+        return False  # "chapter 3", "question 5"
     if values[0] and values[1] and len(first) - len(only_a) == len(second) - len(only_b):
         return any(match_values(x, y) is Match.DIFFERENT for x in values[0] for y in values[1])
     if a.verb in _SHARED_VERBS or (a.verb == "be" and not _has_role(a)) or a.verb == "have":
@@ -232,4 +235,10 @@ def _scopes_differ(a: Clause, b: Clause, first: Sequence[Item], second: Sequence
         }
         for clause in (a, b)
     ]
+    goals = [
+        {item for item in things_of(clause) if clause.prepositions.get(item) == "to" and item in clause.names}
+        for clause in (a, b)
+    ]
+    if goals[0] and goals[1] and not goals[0] & goals[1] and not goals[0] & set(first):
+        return True  # "seat 12 on the train to Graz", "seat 40 on the train to Linz"
     return limits[0] - set(first) != limits[1] - set(second)

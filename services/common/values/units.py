@@ -8,6 +8,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys(("ml", "millilitre", "milliliter", "millilitres", "milliliters"), ("ml", 1.0)),
     **dict.fromkeys(("cl", "centilitre", "centilitres"), ("ml", 10.0)),
     **dict.fromkeys(("l", "litre", "liter", "litres", "liters"), ("ml", 1000.0)),
+    **dict.fromkeys(("gallon", "gallons"), ("gallon", 1.0)),  # British and American ones differ: not in litres
     **dict.fromkeys(("mg", "milligram", "milligrams"), ("g", 0.001)),
     **dict.fromkeys(("g", "gram", "grams", "gramme", "grammes"), ("g", 1.0)),
     **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000.0)),
@@ -46,7 +47,7 @@ UNITS: Final[dict[str, tuple[str, float]]] = {
     **dict.fromkeys(("mph",), ("speed", 1.609344)),
     **dict.fromkeys(("kmh", "km/h", "kph"), ("speed", 1.0)),
     **dict.fromkeys(("volt", "volts"), ("volt", 1.0)),
-    **dict.fromkeys(("bar",), ("bar", 1.0)),
+    **dict.fromkeys(("bar", "bars"), ("bar", 1.0)),
     **dict.fromkeys(("psi",), ("bar", 0.0689476)),
     **dict.fromkeys(("acre", "acres"), ("area", 4046.856)),
     **dict.fromkeys(("hectare", "hectares"), ("area", 10_000.0)),

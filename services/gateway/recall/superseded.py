@@ -22,6 +22,11 @@ _WORD: Final = re.compile(r"\w+")
 _ALWAYS: Final = frozenset({supersessions_pb2.SUPERSESSION_REASON_CORRECTED})
 _COVERS_FROM: Final = 0.6
 """Share of the words of the shorter one of two texts from which on they are taken to say the same thing."""
+_QUOTED: Final = re.compile(r"^[^\n:]{1,128} asked: (?P<question>.{1,400}) [^\n:]{1,128} answered: ", re.DOTALL)
+"""How notes quote the question that a turn answers."""
+_QUOTED_MIN: Final = 12
+"""Shorter statements may stand in a question by chance."""
+_ENDS: Final = " .,;!?"
 _ENTRY_BYTES: Final = 700
 """Memory of one cached statement, about."""
 
@@ -158,6 +163,27 @@ def covering(superseded: Superseded, sources: Iterable[str], text: str) -> super
         if found is None:
             return None
     return found
+
+
+def quoted(superseded: Superseded, text: str) -> supersessions_pb2.Supersession | None:
+    """Returns what superseded the question that a note quotes before its answer; None where it quotes none.
+
+    "Ada asked: no I'm not a member, is it worth it? Assistant answered: ..." shows what Ada said then, though nothing
+    superseded the answer, which is all that the note was made from.
+
+    Args:
+        superseded: By turn.
+        text: Of the note.
+    """
+    asked = _QUOTED.search(text)
+    if asked is None:
+        return None
+    question = asked["question"]
+    for found in superseded.values():
+        for one in found:
+            if len(said := one.statement.strip(_ENDS)) >= _QUOTED_MIN and said in question:
+                return one
+    return None
 
 
 def overlaps(one: str, other: str) -> bool:

@@ -18,7 +18,7 @@ from services.gateway.recall.model import (
     RecalledMemory,
     RecalledNote,
 )
-from services.gateway.recall.superseded import Superseded, covering
+from services.gateway.recall.superseded import Superseded, covering, quoted
 
 _REASONS: Final = {
     ConflictPolicy.CONFIDENCE: ConflictReason.CONFIDENCE,
@@ -93,7 +93,7 @@ def stored_notes(notes: Sequence[RecalledNote], stored: Superseded, chosen: Conf
     """Notes on statements that are known to hold no more."""
     for recalled in notes:
         note = recalled.note
-        one = covering(stored, note.derived_from, note.content)
+        one = covering(stored, note.derived_from, note.content) or quoted(stored, note.content)
         if one is not None and not _prefers(chosen, [note.note_id, *note.derived_from], one):
             yield _stored_loss(one, note.note_id, MemoryKind.NOTE)
 

@@ -10,7 +10,7 @@ import pytest
 from mneme.semantic.v1 import supersessions_pb2
 from services.common.cache import OwnerCache
 from services.gateway.recall.model import RankedEpisode
-from services.gateway.recall.superseded import OwnerSuperseded, SupersededCache, covering, with_successors
+from services.gateway.recall.superseded import OwnerSuperseded, SupersededCache, covering, quoted, with_successors
 
 
 def one(
@@ -75,6 +75,14 @@ def test_of_a_turn_that_says_more_only_what_says_the_same_is_superseded() -> Non
     known = OwnerSuperseded.of(1, [one("a", "b", "I live in Ghent near the river.", whole=False)]).by_turn
     assert covering(known, ["a"], "Ada lives in Ghent near the river") is not None
     assert covering(known, ["a"], "Ada plays the tuba") is None
+
+
+def test_a_note_is_superseded_with_the_question_that_it_quotes() -> None:
+    known = OwnerSuperseded.of(1, [one("a", "b", "No, I'm not a member of the union")]).by_turn
+    answer = "Assistant answered: They check heating bills."
+    assert quoted(known, f"Ada asked: No, I'm not a member of the union, is it worth it? {answer}") is not None
+    assert quoted(known, f"Ada asked: Is the union worth it? {answer}") is None
+    assert quoted(known, "Ada: No, I'm not a member of the union, I asked: why? They answered: because.") is None
 
 
 def test_what_is_cached_is_of_one_user() -> None:
