@@ -183,7 +183,7 @@ class HostSettings(BaseSettings):
         default=60.0,
         ge=0,
         le=3600,
-        description="How long a starting service waits for PostgreSQL, Qdrant and Neo4j before it ends with an error.",
+        description="How long a starting service waits for PostgreSQL, Qdrant, Neo4j and Vault before it ends.",
     )
     log_level: str = Field(default="info", description="debug, info, warning or error.")
     default_deadline_seconds: float = Field(default=10.0, gt=0, description="For calls that have no deadline.")
@@ -237,11 +237,12 @@ class HostSettings(BaseSettings):
 
     @property
     def engine_servers(self) -> frozenset[str]:
-        """Engines that are servers of their own, by the names that `StoreUnavailable` gives them."""
+        """What is a server of its own and needed at the start, by the names that `StoreUnavailable` gives them."""
         urls = {
             "postgres": self.postgres_url or self.postgres_owner_url,
             "qdrant": self.qdrant_url,
             "neo4j": self.neo4j_url,
+            "key management": self.vault_address if self.encryption_driver == "vault" else "",
         }
         return frozenset(name for name, url in urls.items() if url)
 

@@ -27,7 +27,7 @@ from services.common.embedding.errors import ModelUnavailableError
 from services.common.embedding.factory import EmbeddingSettings, create_embedder
 from services.common.encryption.carried import CarriedKeys
 from services.common.encryption.hosted import hosted_key_management, watching
-from services.common.encryption.key_management import KeyManagement
+from services.common.encryption.key_management import KeyManagement, KeyManagementUnavailable
 from services.common.encryption.ring import DataKeyRing
 from services.common.errors import MnemeError, StoreUnavailable
 from services.common.garbage import seldom_collected
@@ -250,6 +250,8 @@ def run_service(
     try:
         telemetry = configure_telemetry(telemetry_settings(f"mneme-{name}", settings))
         uvloop.run(run_until_signal(lambda stop: _serve(name, default_address, open_service, beside, settings, stop)))
+    except KeyManagementUnavailable as error:  # says its cause, and what to do
+        sys.exit(f"{name}: {error}")
     except StoreUnavailable as error:
         sys.exit(f"{name}: {error}: {error.__cause__}" if error.__cause__ else f"{name}: {error}")
     except (DataDirError, MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
@@ -271,16 +273,15 @@ async def _serve(
     source = SettingsSource.read(settings.config, os.environ)
     async with contextlib.AsyncExitStack() as stack:
         secret = settings.secret()
-        management = await stack.enter_async_context(hosted_key_management(settings, source))
 
         async def attempt(opening: contextlib.AsyncExitStack) -> tuple[Assembly, Sequence[ServiceBinding]]:
+            management = await opening.enter_async_context(hosted_key_management(settings, source))
             assembly = Assembly(name, settings, source, clock, ids, secret, opening, management)
-            return assembly, await opening.enter_async_context(open_service(assembly))
+            return assembly, watching(management, await opening.enter_async_context(open_service(assembly)))
 
-        assembly, opened_bindings = await stack.enter_async_context(
+        assembly, bindings = await stack.enter_async_context(
             opened(attempt, engines=settings.engine_servers, wait_seconds=settings.engines_wait_seconds, stop=stop)
         )
-        bindings = watching(management, opened_bindings)
         running = await stack.enter_async_context(
             running_server(
                 bindings,

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from mneme_client import Client, MnemeClientError, Turn
+from services.common.encryption.key_file import add_key
 from services.common.logging import configure_logging
 from services.common.telemetry import TelemetrySettings, TreeSpanExporter, configure_telemetry, state
 from services.gateway.config import GatewaySettings
@@ -45,7 +46,10 @@ async def observed(tmp_path: Path, model_folder: Path) -> AsyncIterator[Observed
     telemetry = configure_telemetry(TelemetrySettings(metrics_listen="127.0.0.1:0"), exporter=spans)
     settings = GatewaySettings(dispatcher=DispatcherSettings(measure_interval=timedelta(milliseconds=100)))
     try:
-        async with running_stack(tmp_path / "data", model_folder, gateway=settings) as services:
+        add_key(keys := tmp_path / "keys")  # encrypted, so that all metrics are there
+        async with running_stack(
+            tmp_path / "data", model_folder, gateway=settings, encryption_key_file=keys
+        ) as services:
             assert telemetry.metrics_port is not None
             yield Observed(services.gateway_target, telemetry.metrics_port, spans, log)
     finally:
@@ -86,6 +90,7 @@ async def test_spec_8_1_every_part_of_the_work_is_measured(observed: Observed, u
         "mneme_outbox_dead_letters": {"tier"},
         "mneme_outbox_deliveries_total": {"tier", "result"},
         "mneme_outbox_outages_total": {"tier"},
+        "mneme_key_management_requests_total": {"operation", "outcome"},
         "mneme_embedding_queue": {"kind"},
         "mneme_postgres_acquire_duration_seconds_bucket": {"pool", "le"},
         "mneme_event_loop_delay_seconds_bucket": {"le"},

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from services.common.encryption.envelope import KEY_BYTES, DecryptionError
 from services.common.encryption.key_file import FileKeyManagement
 from services.common.encryption.key_management import KeyManagement, KeyManagementUnavailable, WrappedKey
+from services.common.encryption.measured import MeasuredKeyManagement
 from services.common.encryption.ring import EncryptionSettings
 from services.common.encryption.vault_settings import VaultServer, VaultSettings
 from services.common.errors import FailedPrecondition
@@ -62,7 +63,7 @@ class BothKeyManagements:
 async def hosted_key_management(host: HostSettings, source: SettingsSource) -> AsyncIterator[KeyManagement | None]:
     """The key management that the settings choose, tried; None where encryption is off.
 
-    A process does not start without it: it has nothing cached yet, and those that run have.
+    Without it a process cannot start: it has nothing cached yet, and those that run have.
 
     Raises:
         SettingsError: The settings contradict each other, or the table `encryption` cannot be used.
@@ -75,9 +76,9 @@ async def hosted_key_management(host: HostSettings, source: SettingsSource) -> A
     if management is None:
         yield None
         return
-    async with contextlib.aclosing(management):
-        await verify(management)
-        yield management
+    async with contextlib.aclosing(MeasuredKeyManagement(management)) as measured:
+        await verify(measured)
+        yield measured
 
 
 def watching(management: KeyManagement | None, services: Sequence[ServiceBinding]) -> Sequence[ServiceBinding]:

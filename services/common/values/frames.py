@@ -122,7 +122,7 @@ def _other_end(earlier: str, later: str) -> _OtherEnd | None:
         place += 1
     frame = old[:place]
     ends = _without_common_end(old[place:], new[place:])
-    if not all(0 < len(end) <= _END_MAX for end in ends) or _are_equal(*ends):
+    if not all(0 < len(end) <= _END_MAX for end in ends):
         return None
     is_back = _AGAIN.search(later) is not None and _AT_PRESENT.search(earlier) is not None
     if (
@@ -141,7 +141,8 @@ def _other_end(earlier: str, later: str) -> _OtherEnd | None:
         _DENIED.search(" ".join(side)) for side in (old, new)
     ):
         return None
-    return _OtherEnd(frame, ends, is_new)
+    # Reads values, which takes longer than all the rest.
+    return None if _are_equal(*ends) else _OtherEnd(frame, ends, is_new)
 
 
 def _are_equal(first: Sequence[str], second: Sequence[str]) -> bool:

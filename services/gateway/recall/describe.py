@@ -50,7 +50,8 @@ similarity, or by the formula of the profile where it has one.
 ## Conflicts
 
 {extra} turns, {derived_extra} facts and {derived_extra} notes beyond their limits take part when contradictions are
-settled, so that a memory which supersedes a better ranked one is not cut off, and one that is dropped is replaced; see [conflicts.md](conflicts.md).
+settled, so that a memory which supersedes a better ranked one is not cut off, and one that is dropped is replaced;
+see [conflicts.md](conflicts.md).
 """
 
 _CONSISTENCY = """\
