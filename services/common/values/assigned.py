@@ -23,7 +23,7 @@ _KINDS: Final = (
     "apartment|peg|hook|bed|cabin|cell|tent|site|court|booth|counter|station|workstation|platform|parking\\sspace|"
     "parking\\sspot|spot|group|team|heat|queue|wave|list|line|floor|ward|house|hut|chalet|kennel|stable|hive|drawer|tray"
 )
-_CODE: Final = r"(?:number\s|no\.?\s|#)?(?P<code>[A-Z]?\d{1,4}[a-z]?|[A-Z]\d?|[a-z]\d{1,3})"
+_CODE: Final = r"(?:number\s|no\.?\s|#)?(?P<code>[A-Z]?\d{1,4}[a-z]?|(?-i:[B-Z])\d?|[a-z]\d{1,3})(?!\w)"
 _HELD: Final = re.compile(
     rf"(?:^|[\s,(])(?P<who>i|we|(?:the|our|my)\s[\w'-]{{2,20}}(?:\s[\w'-]{{2,20}})?)(?:'ve|'m|'re|\shave|\shas|\sam|\sare|\sis)?"
     rf"(?:\s(?:now|still|just|currently|been))?(?:\s(?:got|given|have|get|use|allotted|assigned|moved|put|in|at|on|to|into))*\s(?:the\s)?(?P<kind>{_KINDS})\s{_CODE}(?![\w:.,]*\d)",

@@ -22,7 +22,7 @@ _IMPERIAL: Final[dict[str, tuple[float, ...]]] = {
 _METRIC_STEPS: Final[dict[str, tuple[float, ...]]] = {
     "g": (1000.0, 1.0),
     "m": (1000.0, 1.0, 0.01),
-    "degree": (1.0, 0.1),
+    "degree": (10.0, 1.0, 0.1),
     "bar": (1.0, 0.1),
     "area": (10_000.0, 1.0),
     "speed": (1.0,),
@@ -30,6 +30,8 @@ _METRIC_STEPS: Final[dict[str, tuple[float, ...]]] = {
 """By base unit: the steps in which people write it, the widest first."""
 _FREEZING_FAHRENHEIT: Final = 32.0
 _TENTH: Final = 0.1
+_STEPS_MIN: Final = 10
+"""Two digits at least are meant: 180 degrees may be 176.7, and 20 degrees are not 24."""
 _STEPS_MAX: Final = 5_000
 """Nobody writes 16 kilometres in centimetres."""
 
@@ -51,7 +53,11 @@ def are_one_measure(first: Value, second: Value) -> bool:
 
 
 def _metric_step(value: Value) -> float:
-    steps = (step for step in _METRIC_STEPS.get(value.unit, ()) if abs(value.low) / step <= _STEPS_MAX)
+    steps = (
+        step
+        for step in _METRIC_STEPS.get(value.unit, ())
+        if abs(value.low) / step <= _STEPS_MAX and (step <= 1 or abs(value.low) / step >= _STEPS_MIN)
+    )
     return next((step for step in steps if _is_whole(value.low / step)), 0.0)
 
 

@@ -59,8 +59,8 @@ def _pairs(rows: list[tuple[Item, ...]], spelled: list[tuple[str, str]]) -> dict
     for noun, code in spelled:
         found.setdefault(lemma(noun.casefold()), set()).add(code.casefold())
     for row in rows:
-        for noun, code in pairwise(row):
-            is_code = isinstance(code, Value) and code.kind in _CODES
-            if isinstance(noun, str) and is_code and noun not in VERBS:
-                found.setdefault(noun, set()).add(code)
+        for before, item in pairwise(row):
+            is_code = isinstance(item, Value) and item.kind in _CODES
+            if isinstance(before, str) and is_code and before not in VERBS:
+                found.setdefault(before, set()).add(item)
     return {noun: frozenset(codes) for noun, codes in found.items()}

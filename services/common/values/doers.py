@@ -30,6 +30,15 @@ _DEEDS: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Deeds that one person does at a time, where the thing is a certain one."""
+_OF_SUCH_THINGS: Final = {
+    "take": frozenset("minute note register class service choir rehearsal photo shift chair".split()),  # noqa: SIM905
+    "walk": frozenset("dog dogs puppy hound terrier labrador".split()),  # noqa: SIM905 - words
+    "drive": frozenset("bus minibus van truck lorry tractor float ambulance".split()),  # noqa: SIM905 - words
+}
+"""Of these deeds only with such things: many can take the bus."""
+_SPORTS: Final = frozenset("marathon half-marathon race mile kilometre km 5k 10k".split())  # noqa: SIM905 - words
+_BY_DAY: Final = frozenset("cook open lock close chair host clean mow collect fetch".split())  # noqa: SIM905 - words
+"""Deeds that one person does on a day, with no thing named."""
 _GENERAL: Final = frozenset(
     "thing it that this them job work lot way best nothing something everything bit".split()  # noqa: SIM905 - words
 )
@@ -116,6 +125,11 @@ def _read(clause: Clause) -> Iterator[_Deed]:
     values = frozenset(item for item in clause.rest if isinstance(item, Value))
     is_named = any(value.kind in {ValueKind.IDENTIFIER, ValueKind.DATE} for value in values)
     if things <= _GENERAL and not is_named:
+        return
+    if clause.verb in _OF_SUCH_THINGS and not things & _OF_SUCH_THINGS[clause.verb]:
+        return
+    has_code = any(value.kind is ValueKind.IDENTIFIER for value in values)
+    if things & _SPORTS or (not things and not has_code and clause.verb not in _BY_DAY):
         return
     is_one_of_many = bool({"a", "an", "some", "any", "my"} & set(clause.words))
     is_certain = is_named or bool({"the", "our"} & set(clause.words)) or bool(clause.names & things)

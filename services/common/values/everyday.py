@@ -43,6 +43,10 @@ _SAME_PLACES: Final = {
     "campus": "university",
     "ward": "hospital",
 }
+_ONCE: Final = re.compile(
+    r"\b(?<!has\s)(?<!have\s)(?<!'s\s)(?:took|brought|dropped|carried)\s(?:me|us)\b", re.IGNORECASE
+)
+_AS_A_RULE: Final = re.compile(r"\b(?:since|now|nowadays|these\sdays|every)\b", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[,.;:]")
 _SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|me|us)\b", re.IGNORECASE)
 _EXPECTS: Final = re.compile(
@@ -90,6 +94,8 @@ def goes_otherwise(earlier: str, later: str) -> bool:
         return False
     if not (_SPEAKER.search(earlier) and _SPEAKER.search(later)):
         return False
+    if _ONCE.search(later) and _AS_A_RULE.search(later) is None:
+        return False  # "the bus took me to work, finally"
     old, new = _modes(earlier), _modes(later)
     return len(old) == len(new) == 1 and old != new
 

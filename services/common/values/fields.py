@@ -55,8 +55,8 @@ FIELDS: Final[dict[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
             "pair",
             "single boyfriend girlfriend dating engaged fiance fiancee married husband wife partner",
             (
-                "engaged wedding married divorce divorced split broke\\s+up separated proposed said\\s+yes ring single "
-                "tied\\s+the\\s+knot eloped"
+                "engaged wedding married divorce divorced split broke\\s+up separated proposed said\\s+yes "
+                "(?:a|his|her|engagement)\\s+ring single tied\\s+the\\s+knot eloped"
             ),
         ),
         ("child", "expecting pregnant due trimester", "born baby gave\\s+birth newborn delivered miscarriage"),

@@ -48,8 +48,8 @@ _LEFT_A_POST: Final = re.compile(
     rf"(?:(?:has|have|is|are|was|were|'s){_ADVERBS}\s)?"
     r"(?:left(?=$|[,.;!]|\s(?:for|us|last|this|after|and|town|the\s(?:band|company|firm|team|club|school|choir|practice)))|"
     r"retires?|retired|retiring|resigned|leaving|sold\sup|stepped\sdown|stood\sdown|moved\s(?:away|abroad|on|to)|emigrated|died|"
-    r"(?:has\s)?hung\sup\s(?:his|her|their)\s(?:gloves|boots|whistle|apron|baton|hat|robe|gown|skates|racket|bat|stethoscope|scrubs|uniform|badge)|went\semeritus|(?:gone|went|moved|switched|transferred)(?:\sover)?\sto\s(?:the\s|a\s|another\s)?(?:[\w-]+\s)?(?:team|department|group|branch|office|company|school|hospital|club|band)|"
-    r"handed\s(?:over\s)?(?:the|his|her|their)\s(?:books|keys|reins|baton|chair|gavel|purse|badge|whistle|armband|post|job)"
+    r"(?:has\s)?hung\sup\s(?:his|her|their)\s(?:gloves|boots|whistle|apron|baton|hat|robe|gown|skates|racket|bat|stethoscope|scrubs|uniform|badge)|went\semeritus|(?:gone|went|moved|switched|transferred)(?:\sover)?\sto\s(?:the|a|another)\s[\w-]+\s(?:team|department|group|company)|(?:moved|transferred)(?:\sover)?\sto\s(?:the|a|another)\s[\w-]+\s(?:branch|office)|"
+    r"handed\s(?:over\s)?(?:the|his|her|their)\s(?:books|reins|baton|gavel|purse|whistle|armband|post|job)"
     r"\s(?:over\s|on\s)?to\s[\w' -]{2,30}?(?=$|[,.;!]|\s(?:at|in|on|last|this|after|because|and)\b)|"
     r"quit|no\slonger\s(?:does|works|teaches|plays|leads|runs|coaches)|on\s(?:maternity|parental|sick)\sleave)(?![\w-])",
     re.IGNORECASE,

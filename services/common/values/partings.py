@@ -51,6 +51,7 @@ _BESIDE: Final = frozenset(
 )
 """Words beside the name of what is given up."""
 _OBJECT: Final = re.compile(r" (?:her|his|their|the|my|a|an|some) ", re.IGNORECASE)
+_SOMEWHERE: Final = re.compile(r" (?:to|out|home|into|shopping) ", re.IGNORECASE)
 _OF_THE_DAY: Final = frozenset("train bus boat trip nursery care school shift centre center ticket bed".split())  # noqa: SIM905
 """With these "day" says which one: "the day train"."""
 _LEFT_DAILY: Final = frozenset("house home flat office room shop work building table phone coat jacket light".split())  # noqa: SIM905
@@ -324,6 +325,8 @@ def _read(said: str) -> Iterator[_Parting]:
             groups = match.groupdict()
             if phrase.text.endswith("back") and _OBJECT.match(said[match.end() :]) is not None:
                 continue  # "gave Mrs Pohl back her umbrella"
+            if match[0].endswith(" gone") and _SOMEWHERE.match(said[match.end() :]) is not None:
+                continue  # "Lena is gone to the office"
             thing = _thing(groups.get("x"), said, match)
             if thing is None:
                 continue

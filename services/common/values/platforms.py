@@ -47,6 +47,7 @@ _GENERIC: Final = frozenset(
     email message note
     page doc code repo repository data secret password metric licence license subscription plan server team company
     work week month tuesday monday wednesday thursday friday saturday sunday today now cleanup day context
+    out every away off up down straight directly automatically
     """.split()  # noqa: SIM905 - words
 )
 """Words that do not say which thing it is."""
@@ -86,7 +87,7 @@ def _takes_over(a: _Use, b: _Use, *, is_new: bool, is_gone: bool) -> bool:
     if a.kind != b.kind or a.name == b.name or not (is_new or is_gone):
         return False
     if a.things and b.things:
-        return bool(a.things & b.things) and not (b.things - a.things and a.things - b.things)
+        return b.things <= a.things
     if a.things or b.things:
         return is_gone
     return is_gone or bool(a.words & b.words)
@@ -109,7 +110,7 @@ def _read(text: str) -> Iterator[_Use]:
             if kind not in _KINDS or not _is_used(words, name):
                 continue
             rest = (nouns_of(part) | _owners(part)) - set(name.split()) - {"'s"}
-            yield _Use(kind, name, frozenset(rest - _GENERIC - _VERBS), frozenset(rest))
+            yield _Use(kind, name, frozenset(rest - _GENERIC - _VERBS - _THROUGH), frozenset(rest))
 
 
 _VERBS: Final = frozenset(

@@ -169,7 +169,7 @@ def _takes_the_place(
 ) -> bool:
     values = [[item for item in side if isinstance(item, Value)] for side in (only_a, only_b)]
     names = [{item for item in side if isinstance(item, str)} for side in (only_a, only_b)]
-    if a.verb in {"get", "have"} and values[0] and values[1] and names[0] and names[1]:
+    if a.verb in {"get", "have", "be"} and values[0] and values[1] and names[0] and names[1]:
         return False  # "chapter 3", "question 5"
     if values[0] and values[1] and len(first) - len(only_a) == len(second) - len(only_b):
         return any(match_values(x, y) is Match.DIFFERENT for x in values[0] for y in values[1])
