@@ -30,12 +30,13 @@ from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.life import turns_a_life
+from services.common.values.listing import is_exchanged, is_listed_anew
 from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
-from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
+from services.common.values.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
 from services.common.values.partings import is_given_up
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.patterns import CachedPattern
@@ -177,7 +178,7 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     one, other = earlier.text, later.text
     if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
         return True
-    return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
+    return is_set_anew(one, other, is_new=later.is_announced, day=earlier.day, later_day=later.day)
 
 
 def _is_said_in_part(earlier: Said, later: Said) -> bool:
@@ -191,9 +192,8 @@ def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
-    if is_over(earlier, later) or is_fulfilled(earlier, later):
-        return True
-    if is_reversed(earlier, later):
+    rules = (is_over, is_fulfilled, is_lifted, is_reversed, is_listed_anew, is_exchanged)
+    if any(rule(earlier, later) for rule in rules):
         return True
     first, second = read_statement(earlier), read_statement(later)
     return loses_an_item(earlier, first.clauses, second.pieces, second.clauses)

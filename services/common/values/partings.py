@@ -26,7 +26,7 @@ from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
-from services.common.values.tokens import lemma, tokenize
+from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 from services.common.values.whose import RELATIVES, people_in, spoken, turned_to
 
 _FOLDER: Final = Path(__file__).with_name("data")
@@ -102,6 +102,7 @@ class _Parting(NamedTuple):
     kind: str  # gone, done, swapped or taken_up
     thing: frozenset[str]  # empty: not named
     new: frozenset[str]
+    holder: frozenset[str] = frozenset()  # words of what has it no more, where that is not the speaker
 
 
 @lru_cache(maxsize=1)
@@ -180,6 +181,8 @@ def _ends(earlier: str, said: str, later: str) -> bool:
         is_going_on = any(a in {"am", "are", "is"} and b.endswith("ing") for a, b in pairwise(clause.words))
         known, principal = _known(clause), _principal(clause)
         for parting in partings:
+            if not _is_of_holder(clause, parting):
+                continue  # "it has no Redis any more"
             if parting.kind == "taken_up":
                 if _is_in_use(clause) and _is_rival(clause, known, parting, said, later):
                     return True
@@ -196,6 +199,16 @@ def _is_of_somebody(clause: Clause, thing: frozenset[str]) -> bool:
     opening = clause.words[0] if clause.words else ""
     is_own = bool(subject & {"i", "we", "it"}) or opening in DETERMINERS | {"my", "our"} or opening in _HOUSEHOLD
     return clause.verb not in {"", "be"} and bool(subject) and not is_own and not thing & subject
+
+
+def _is_of_holder(clause: Clause, parting: _Parting) -> bool:
+    """Whether a clause is about what has the thing no more: the shop, where "the shop has no Redis any more"."""
+    if not parting.holder:
+        return True
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()} - DETERMINERS
+    if subject <= {"i", "we"}:
+        return bool((_known(clause) - parting.thing - TIMES - {clause.verb}) & parting.holder)
+    return subject - {"i", "we"} <= parting.holder
 
 
 def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
@@ -320,7 +333,20 @@ def _read(said: str) -> Iterator[_Parting]:
             thing = _thing(groups.get("x"), said, match)
             if thing is None:
                 continue
-            yield _Parting(kind, thing, value_words(groups.get("v") or ""))
+            yield _Parting(kind, thing, value_words(groups.get("v") or ""), _holder(said, match))
+
+
+def _holder(said: str, match: re.Match[str]) -> frozenset[str]:
+    """What has a thing no more, where "no" stands behind its verb; nothing where that is the speaker.
+
+    "It" is anything that the sentence names before it.
+    """
+    before = said[: match.start()].lower()
+    clause = re.split(r"\s[.,;:!?]\s|\s(?:and|but|so|because|since)\s", before)[-1].split()
+    if not match[0].lower().startswith("no ") or not clause or {"i", "we", "there"} & set(clause):
+        return frozenset()
+    words = before.split() if {"it", "they", "that"} & set(clause) else clause
+    return frozenset(map(lemma, words)) - DETERMINERS - PREPOSITIONS - frozenset(PUNCTUATION)
 
 
 def _without_lead(words: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.complements import KIN
 from services.common.values.cores import cores, split_parts
 from services.common.values.lexicon import VERBS
 from services.common.values.passing import is_for_a_while
@@ -24,11 +25,12 @@ _AGAIN: Final = re.compile(
 )
 _UNSURE: Final = re.compile(
     r"\b(?:if|might|maybe|perhaps|probably|would|could|wish|hope|almost|nearly|never|not|no|today|tonight|yesterday|whether|"
-    r"once\sin\sa\swhile|sometimes|too|also)\b|n't\b|\?",
+    r"once\sin\sa\swhile|sometimes|too(?!\s\w)|also|was|were)\b|n't\b|\?",
     re.IGNORECASE,
 )
 """Under these nothing has returned, or beside the other."""
 _WORDS_MIN: Final = 2
+_COURTESIES: Final = frozenset({"thank", "thanks", "sorry", "it", "all", "old"})
 _NO_TOPICS: Final = frozenset({"again", "back", "before", "more", "day", "time", "please", "now"})
 
 
@@ -66,10 +68,11 @@ def _names(part: frozenset[str], standing: frozenset[str], said: frozenset[str],
     """
     value, topic = part - standing - _NO_TOPICS, (part & standing) - _NO_TOPICS
     value = value - VERBS or value
-    if not value or said & (standing - part):
+    if not value or said & (standing - part) or said & KIN - part:
         return False
     if value <= said:
-        return bool(named) or not topic or bool(topic & said)
+        is_all = not said - value - _COURTESIES  # "Celsius again, please"
+        return bool(named) or not topic or is_all or bool(topic & said)
     return (bool(named & value) and named <= part) or (not topic and len(value & said) >= _WORDS_MIN)
 
 
