@@ -65,6 +65,9 @@ _SINCE_THEN: Final = re.compile(
 )
 """Stands before a subject and says since when or why: "with the baby [I don't sing at ten any more]"."""
 _FOR_NEW: Final = re.compile(r"^(?:(?:a|my|our)\s)?new\s[\w-]{2,20}[,:!]\s", re.IGNORECASE)
+_FROM_NOW: Final = re.compile(
+    r"^(?:from\s(?:now|today)(?:\son(?:wards?)?)?|starting\s(?:now|today)),?\s(?=[a-z]+\s)", re.IGNORECASE
+)
 _WITH_NEW: Final = re.compile(r"^with\s(?:the|my|our|a)\snew\s", re.IGNORECASE)
 _TOLD: Final = re.compile(
     r"\b(?:says?|said|thinks?|thought|claims?|claimed|tells?|told|heard|reckons?|believes?|asked|asks|jokes?|joked|dreamt|dreamed|imagine)\b",
@@ -139,7 +142,7 @@ _LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "f
 _SPEAKER: Final = "i"
 _ORDER: Final = "!"
 _WITH_OBJECT: Final = re.compile(
-    r"^(?:please\s|you\s(?:can|may|could)\s|yes,?\s)?[a-z]+\s(?:me|us|my|our|your|the|all|every|it|them|him|her|this|that)\b",
+    r"^(?:please\s|you\s(?:can|may|could)\s|yes,?\s)?[a-z]+\s(?:me|us|my|our|your|the|all|every|it|them|him|her|this|that|(?!is\b|was\b)[a-z]{3,20}s(?=\s(?:as|with|by|in|on|to|for|from)\b))\b",
     re.IGNORECASE,
 )
 """The beginning of an order with an object: "give me", "make your"; not "keep going" or "sorry to hear"."""
@@ -332,7 +335,9 @@ def _has_verb(part: str) -> bool:
 
 
 def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
-    plain, is_dated = plainly(_SINCE.sub("", _LEAD.sub("", part)))
+    ordered = _FROM_NOW.sub("", part)
+    plain, is_dated = plainly(_SINCE.sub("", _LEAD.sub("", ordered)))
+    is_dated = is_dated or ordered != part
     for_what = _FOR_WHAT_FIRST.match(plain)
     if for_what is not None:
         plain = f"{for_what['who']} {for_what['rest']} {for_what['what'].lower()}{for_what['end'] or ''}"

@@ -22,7 +22,7 @@ from services.common.values.cores import is_said_otherwise
 from services.common.values.denials import denies, happens_after_all
 from services.common.values.ended import has_ended
 from services.common.values.endings import goes_with_it, is_deed_of_person
-from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
+from services.common.values.everyday import abstains, goes_otherwise, is_born, is_day_over, is_left_out, rescheduled
 from services.common.values.fields import CHANGED, FIELDS
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
@@ -221,7 +221,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         for a, is_told in zip(first.clauses, told, strict=True):
             if is_same_speaker and _follows(a, b, is_told=is_told):
                 return Relation.UPDATE
-            if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
+            if (is_denied(a, b) or is_replaced(a, b, is_told=is_told)) and not is_day_over(a, earlier.day, later.day):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
     if is_same_speaker and rescheduled(first.clauses, second.clauses, earlier.day, later.day):
         return Relation.UPDATE

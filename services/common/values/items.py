@@ -20,7 +20,7 @@ from services.common.values.tokens import lemma
 
 _CHARS_MAX: Final = 250
 _SPLIT: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
-_THE: Final = r"(?:(?:the|my|our|any|all\smy|all\sour|all\sthe)\s)?"
+_THE: Final = r"(?:(?:the|my|our|any|both\sthe|both\smy|both|all\smy|all\sour|all\sthe)\s)?"
 _ITEM: Final = r"(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)"
 _WE: Final = (
     r"^(?:(?:so|but|and|sadly|unfortunately),?\s)?"

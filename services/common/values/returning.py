@@ -30,6 +30,12 @@ _UNSURE: Final = re.compile(
 )
 """Under these nothing has returned, or beside the other."""
 _WORDS_MIN: Final = 2
+_IS_BACK: Final = re.compile(
+    r"^(?P<what>(?!i\b|we\b)[\w' -]{2,40}?)\s?(?:\sis|\sare|'s)\s(?:\w+\s)?back\b", re.IGNORECASE
+)
+_SCOPE: Final = re.compile(
+    r"\b(?:in|for|on|at)\s(?:the|my|our)\s(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)", re.IGNORECASE
+)
 _COURTESIES: Final = frozenset({"thank", "thanks", "sorry", "it", "all", "old"})
 _NO_TOPICS: Final = frozenset({"again", "back", "before", "more", "day", "time", "please", "now"})
 
@@ -44,15 +50,28 @@ def returns_to(former: str, standing: str, later: str) -> bool:
     """
     if max(map(len, (former, standing, later))) > _CHARS_MAX or _UNSURE.search(later) or is_for_a_while(later):
         return False
-    if OTHERS.search(later) or THIRD.search(later):
-        return False
-    said = [part for part in split_parts(later) if _BACK_TO.search(part) or _AGAIN.search(part)]
+    said = [
+        part
+        for part in split_parts(later)
+        if (_BACK_TO.search(part) or _AGAIN.search(part)) and not OTHERS.search(part) and not THIRD.search(part)
+    ]
+    known = nouns_of(former) | nouns_of(standing)
     return any(
         _names(part, other, nouns_of(text) - _NO_TOPICS, named=_named(text))
         for text in said
+        if not _is_of_another(text, known)
         for part in _parts(former)
         for other in _parts(standing)
     )
+
+
+def _is_of_another(text: str, known: frozenset[str]) -> bool:
+    """Whether something else is back, or it is so somewhere else: "the sync is back at nine", "in the editor again"."""
+    subject = _IS_BACK.match(text)
+    known = known | _NO_TOPICS | _COURTESIES
+    if subject is not None and nouns_of(subject["what"]) - known:
+        return True
+    return any(nouns_of(match["what"]) - known for match in _SCOPE.finditer(_BACK_TO.sub("", text)))
 
 
 def _named(text: str) -> frozenset[str]:

@@ -220,7 +220,12 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     for index, words in enumerate(texts):
         if not wanted.numbers <= {word.lower for word in words}:
             continue
-        hits = [place for place in range(len(words)) for name in wanted.names if is_name(words, place, name)]
+        hits = [
+            place
+            for place in range(len(words))
+            for name in wanted.names
+            if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
+        ]
         hits = [place for place in hits if not _is_from_elsewhere(words, place, wanted)]
         others = [surname_behind(words, place, wanted.names) for place in hits]
         if "" in others:
@@ -231,6 +236,12 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     if not found and len(surnamed) == 1:
         (found,) = surnamed.values()
     return sorted(set(found))
+
+
+def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wanted: Wanted) -> bool:
+    """Whether a word in small letters is a name by where somebody is from: "rose from the choir sings alto"."""
+    is_from = words[place].bare in name and place + 2 < len(words) and words[place + 1].lower == "from"
+    return is_from and any(has(words[place + 2 : place + 4], word) for word in wanted.origin)
 
 
 def _is_from_elsewhere(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
