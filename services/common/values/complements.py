@@ -50,9 +50,16 @@ _NUMBERED: Final = re.compile(
 _NAMED_FROM: Final = re.compile(
     r"^(?P<name>[A-Z][\w-]{1,20})\sfrom\s(?:(?:the|my|our|his|her)\s)?(?P<origin>[\w-]{2,30})\b"
 )
+_BESIDE_OURS: Final = re.compile(
+    r"^(?:the|that|a|another)\s[\w\s-]{2,40}?\s(?:next\sto|beside|opposite|near|behind|above|below|across\sfrom|like)\s"
+    r"(?:ours|mine|us|me|my\sown)\b",
+    re.IGNORECASE,
+)
+"""As in "the stall next to ours", which is another one."""
 _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
+_FETCHED: Final = frozenset({"buy", "get", "order", "fetch"})
 _WORK_FOR: Final = frozenset({"at", "for", "with"})
 _STAYING: Final = frozenset(
     """
@@ -78,6 +85,8 @@ def ends_differ(frame: Sequence[str], first: Sequence[str], second: Sequence[str
     head, tail = frame[:begin], frame[begin:]
     old, new = _kinds((*tail, *first)), _kinds((*tail, *second))
     if not old & new:
+        if old | new == {"from", "place"} and _FETCHED & set(frame[1:2]):
+            return False  # "we buy our eggs from the Hubers", "at the market"
         if old | new == {"place", "with"} and head and head[-1] in _COPULAS and head[0] in DETERMINERS:
             return False  # "the key is under the mat", "the key is with Mrs Duarte"
         return not ({"thing", "word"} >= old | new and not (head and head[-1] in _COPULAS))
@@ -107,6 +116,8 @@ def are_contrasted(earlier: str, later: str) -> bool:
 
     As in "my old laptop" and "my new laptop", "truck 12" and "truck 21", "Tom from the choir" and "Tom from the bank".
     """
+    if _BESIDE_OURS.match(later) and not _BESIDE_OURS.match(earlier):
+        return True
     numbered = [_NUMBERED.match(text) for text in (earlier, later)]
     if numbered[0] is not None and numbered[1] is not None:
         kinds = {lemma(match["what"].casefold()) for match in numbered if match is not None}

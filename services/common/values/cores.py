@@ -18,7 +18,7 @@ from services.common.values.frames import has_another_value, takes_another_end
 from services.common.values.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
-from services.common.values.orders import as_order, in_plain_form
+from services.common.values.orders import as_order, in_plain_form, is_ordered_otherwise
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
@@ -26,6 +26,7 @@ from services.common.values.restated import gives_another_number
 from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_denied, is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
+from services.common.values.subjects import split_verbs, with_subjects
 from services.common.values.tokens import lemma
 from services.common.values.unsure import UNSURE
 
@@ -34,7 +35,7 @@ _PARTS_MAX: Final = 6
 _PLACES_MAX: Final = 4
 _CUT: Final = re.compile(
     r"[,;:]\s{1,3}(?:(?P<so>so|hence|therefore|thus|which\sis\swhy|that's\swhy)\s|(?:but|and|because|cause)\s)?|\s{1,3}[\u2013\u2014-]{1,3}\s{1,3}|\s\(|\)\s?|"
-    r"\s(?:so|but|because|and)\s(?=(?:i|we|i'm|we're|my|our|the|from|since)\b)",
+    r"\s(?:so|but|because|and)\s(?=(?:i|we|i'm|we're|my|our|the|from|since|it|it's)\b)",
     re.IGNORECASE,
 )
 _SUBORDINATE: Final = re.compile(
@@ -66,6 +67,11 @@ _SINCE_THEN: Final = re.compile(
     re.IGNORECASE,
 )
 """Stands before a subject and says since when or why: "with the baby [I don't sing at ten any more]"."""
+_FOR_NEW: Final = re.compile(r"^(?:(?:a|my|our)\s)?new\s[\w-]{2,20}[,:!]\s", re.IGNORECASE)
+_FROM_NOW: Final = re.compile(
+    r"^(?:from\s(?:now|today)(?:\son(?:wards?)?)?|starting\s(?:now|today)),?\s(?=[a-z]+\s)", re.IGNORECASE
+)
+_WITH_NEW: Final = re.compile(r"^with\s(?:the|my|our|a)\snew\s", re.IGNORECASE)
 _TOLD: Final = re.compile(
     r"\b(?:says?|said|thinks?|thought|claims?|claimed|tells?|told|heard|reckons?|believes?|asked|asks|jokes?|joked|dreamt|dreamed|imagine)\b",
     re.IGNORECASE,
@@ -88,7 +94,9 @@ _NO_LIST: Final = re.compile(
 """Remarks with "and" or "or" that are no end of a list."""
 _WITH: Final = re.compile(r"^(?:with|without|because\sof|thanks\sto|since|after)\b", re.IGNORECASE)
 _SAID_FIRST: Final = re.compile(
-    r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol)[,.!]\s){1,2}(?=\w)", re.IGNORECASE
+    r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol|seriously|honestly|on\ssecond\sthoughts?|believe\sit\sor\snot|"
+    r"(?:it's\s|this\sis\s)?no\s(?:joke|kidding|lie)|(?:i'm\s)?not\s(?:joking|kidding))[,.!:]\s){1,2}(?=\w)",
+    re.IGNORECASE,
 )
 """What opens an answer and says nothing by itself."""
 _SINCE: Final = re.compile(
@@ -132,11 +140,12 @@ _NO_SUBJECTS: Final = frozenset(
 )
 _NEGATORS: Final = frozenset({"not", "never", "no", "longer", "any", "more", "anymore", "now", "do", "can", "will"})
 _DOES_NOT: Final = frozenset({"doesn't", "don't", "didn't", "doesnt", "dont"})
+_CONTRACTED: Final = frozenset("i'm we're it's he's she's they're that's there's you're".split())  # noqa: SIM905
 _LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "from", "by"})
 _SPEAKER: Final = "i"
 _ORDER: Final = "!"
 _WITH_OBJECT: Final = re.compile(
-    r"^(?:please\s|you\s(?:can|may|could)\s|yes,?\s)?[a-z]+\s(?:me|us|my|our|your|the|all|every|it|them|him|her|this|that)\b",
+    r"^(?:please\s|you\s(?:can|may|could)\s|yes,?\s)?[a-z]+\s(?:me|us|my|our|your|the|all|every|it|them|him|her|this|that|(?!is\b|was\b)[a-z]{3,20}s(?=\s(?:as|with|by|in|on|to|for|from)\b))\b",
     re.IGNORECASE,
 )
 """The beginning of an order with an object: "give me", "make your"; not "keep going" or "sorry to hear"."""
@@ -150,6 +159,7 @@ class Core(NamedTuple):
     opening: tuple[str, str]  # its subject, "i" and its verb, or "!" and the verb of an order
     is_new: bool  # says that it holds since lately; of what is not the speaker's deed also by giving a reason
     is_rest: bool  # whether something else stands in the sentence
+    is_for_new: bool = False  # the sentence opens with something new: "new machine, order the fine grind"
 
 
 def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: bool) -> bool:
@@ -208,6 +218,7 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
     if b.opening[0] == _SPEAKER and (one.perfect or any(_PASSING.search(core.text) for core in (a, b))):
         return False
     b = b._replace(text=_with_article_of(a.text, b.text))
+    is_told = is_told or b.is_for_new
     is_new = b.is_new or (is_told and b.opening[0] != _SPEAKER)
     told = f"{b.text} now" if is_new else b.text
     return (
@@ -218,6 +229,7 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         or _is_denied(one, other)
         or (is_new and is_denied(one, other))
         or (is_new and is_replaced(one, _clause(told) or other, is_told=True))
+        or (is_new and a.opening[0] == b.opening[0] == _ORDER and is_ordered_otherwise(a.text, b.text))
         or (is_other_day and (has_another_value(a.text, b.text) or _is_another_holder(a.text, b.text)))
     )
 
@@ -269,7 +281,12 @@ def cores(text: str) -> tuple[Core, ...]:
     if len(text) > _CHARS_MAX or _QUOTED.search(text) or text.rstrip().endswith("?"):
         return ()
     parts = _parts(text)
-    return tuple(_cores(parts)) if len(parts) <= _PARTS_MAX else ()
+    if len(parts) > _PARTS_MAX:
+        return ()
+    whole = with_subjects(part.text for part in parts)
+    parts = tuple(part._replace(text=one) for part, text in zip(parts, whole, strict=True) for one in split_verbs(text))
+    is_for_new = _FOR_NEW.match(text) is not None
+    return tuple(core._replace(is_for_new=is_for_new) for core in _cores(parts))
 
 
 class _Part(NamedTuple):
@@ -329,11 +346,14 @@ def _is_list(parts: Sequence[str]) -> bool:
 
 
 def _has_verb(part: str) -> bool:
-    return verb_place([word.casefold().strip(".,!") for word in part.split()]) is not None
+    words = [word.casefold().strip(".,!") for word in part.split()]
+    return verb_place(words) is not None or any(word in _CONTRACTED for word in words[:2])
 
 
 def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
-    plain, is_dated = plainly(_SINCE.sub("", _LEAD.sub("", part)))
+    ordered = _FROM_NOW.sub("", part)
+    plain, is_dated = plainly(_SINCE.sub("", _LEAD.sub("", ordered)))
+    is_dated = is_dated or ordered != part
     for_what = _FOR_WHAT_FIRST.match(plain)
     if for_what is not None:
         plain = f"{for_what['who']} {for_what['rest']} {for_what['what'].lower()}{for_what['end'] or ''}"
@@ -382,7 +402,7 @@ def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
         ):
             if not _SINCE_THEN.match(part[: match.start()]):
                 continue
-            if part[:5].casefold() == "with " and CHANGED.search(part) is None:
+            if part[:5].casefold() == "with " and CHANGED.search(part) is None and _WITH_NEW.match(part) is None:
                 continue  # "with Ana I walk the dog at nine"
             core = _core(part[match.end() :], is_new=True, is_rest=True)
             if core is not None:

@@ -45,7 +45,10 @@ def has_ended(first: Read, second: Read) -> bool:
         deed = _NO_LONGER.search(piece)
         if deed is not None:
             gone -= {lemma(deed["verb"].casefold())}
+        is_left = match[0].casefold().startswith("quit")
         for clause in first.clauses:
+            if is_left and _is_of_itself(clause, gone):
+                continue  # "the bakery has good rye", where the speaker quit it
             if clause.modality not in {Modality.STATED, Modality.HEDGED} or clause.historic:
                 continue
             if clause.past and not has_got(clause):
@@ -58,6 +61,12 @@ def has_ended(first: Read, second: Read) -> bool:
             if gone <= known and not is_others and _is_own(clause, piece):
                 return True
     return False
+
+
+def _is_of_itself(clause: Clause, thing: frozenset[str]) -> bool:
+    """Whether a clause says what something is or has, and nothing of the speaker."""
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()}
+    return bool(thing & subject) and not {"i", "we", "my", "our", "me", "us"} & {*clause.words, *subject}
 
 
 def _named(piece: str, match: re.Match[str]) -> frozenset[str]:

@@ -62,6 +62,7 @@ _TIE: Final = re.compile(
     re.IGNORECASE,
 )
 """The speaker has nothing to do with it any more, and it goes on to be."""
+_LEFT: Final = re.compile(r"\b(?:quit|left|resigned|retired\sfrom|dropped\sout)\b", re.IGNORECASE)
 _PARTED: Final = re.compile(
     r"\b(?:broke\sup|broken\sup|split|divorced|separated|left\sme|finished\swith)\b", re.IGNORECASE
 )
@@ -79,6 +80,13 @@ _NO_DOING: Final = re.compile(
     r"(?:^|[,;:]\s)no\s(?:more\s)?(?P<deed>\w{3,15}ing)\b(?!\s(?:for\s\w+\s(?:day|week)|today|tonight|until|till|this\sweek))",
     re.IGNORECASE,
 )
+_BY_PARTNER: Final = re.compile(
+    r"\b(?:my|our|the)\s(?:\w+\s)?(?:client|customer|supplier|vendor|competitor|tenant|landlord|landlady|accountant|neighbou?rs?)\s(?:(?:has|have)\s)?$",
+    re.IGNORECASE,
+)
+"""Somebody else's doing: "our client [left Mailchimp]"."""
+_AT_HOME: Final = frozenset("room rent key kitchen fridge bathroom bed shelf bill laundry dish share garage".split())  # noqa: SIM905
+"""With these is told what somebody does where they live."""
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|nearly|almost|without)\b|n't\b)", re.IGNORECASE)
 _OF_ANOTHER: Final = re.compile(
     rf"\b(?:his|her|their|your)\b|\b(?:my|our)\s(?:{'|'.join(sorted(KIN))}|friend|neighbou?r|colleague|boss|flatmate|roommate)(?:'s)?\b|\w's\s(?!(?:has|is|was|had)\b)\w",
@@ -113,6 +121,8 @@ class _Ended(NamedTuple):
     is_named: bool  # by a name
     is_tie: bool = False  # it goes on to be, without the speaker
     is_parted: bool = False  # the speaker and a partner have parted
+    is_left: bool = False  # the speaker left it, and it goes on for others
+    is_moved: bool = False  # somebody lives there no more
     doers: frozenset[str] = frozenset()  # who had done with it, where that is not the speaker
     others: frozenset[str] = frozenset()  # further capitalised words of its name: "Club"
 
@@ -159,6 +169,8 @@ def _read(piece: str) -> Iterator[_Ended]:
             continue
         if _OF_ANOTHER.search(piece[: match.end()]):
             continue
+        if pattern is _ENDED_BY and _BY_PARTNER.search(piece[: match.start() + 1]):
+            continue
         for thing in re.split(r"\sand\s(?:i|me)\b|\band\b", match["thing"]):
             found = _thing(thing, is_opening=not match.start("thing"))
             if found is not None:
@@ -166,6 +178,8 @@ def _read(piece: str) -> Iterator[_Ended]:
                     doers=_doers(piece[: match.start()]) if pattern is _ENDED_BY else frozenset(),
                     is_tie=_TIE.search(match[0].strip()) is not None or _TIE.search(piece) is not None,
                     is_parted=_PARTED.search(match[0]) is not None,
+                    is_left=_LEFT.search(match[0]) is not None,
+                    is_moved="moved out" in match[0].casefold(),
                 )
 
 
@@ -237,6 +251,8 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
         return False
     if ended.is_tie and not is_partner and is_deed_of_person(clause):
         return False
+    if ended.is_left and not ended.is_parted and subject & ended.words and not _SPEAKER.search(text):
+        return False  # "the bakery has good rye", where the speaker quit it
     is_own = set(clause.subject) <= {"i", "we"} or "i" in clause.subject or "we" in clause.subject
     is_speaker = set(clause.subject) <= {"i", "we"}
     if not is_speaker and not is_partner and _is_anothers(clause, text, ended, subject, owners):
@@ -253,6 +269,7 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
             is_thing
             or (not is_of_itself and (is_own or _SPEAKER.search(text) is not None or bool(subject - ended.words)))
             or (not ended.is_tie and subject <= ended.words and clause.verb not in _LASTING)
+            or (ended.is_moved and subject <= ended.words and bool(_AT_HOME & said))
         )
     return clause.verb not in _LASTING - {"be", "have", "meet"}
 

@@ -177,6 +177,24 @@ def day_named(clause: Clause, said: date) -> date | None:
     return None
 
 
+def is_day_over(clause: Clause, said: date | None, later: date | None) -> bool:
+    """Returns whether the day that a clause names from when it was said has passed: "in ten days", "tomorrow".
+
+    Args:
+        clause: A clause.
+        said: When it was said.
+        later: When something else is said.
+    """
+    if said is None or later is None:
+        return False
+    is_relative = any(word in _DAYS_AHEAD for word in clause.words) or any(
+        value.kind is ValueKind.QUANTITY and value.unit == "s" and clause.prepositions.get(value) == "in"
+        for value in clause.values
+    )
+    named = day_named(clause, said) if is_relative else None
+    return named is not None and named < later
+
+
 def rescheduled(first: Sequence[Clause], second: Sequence[Clause], earlier: date | None, later: date | None) -> bool:
     """Returns whether the same thing is on another day: "the inspection is tomorrow", said again a day later.
 

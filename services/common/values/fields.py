@@ -147,7 +147,7 @@ CHANGED: Final = CachedPattern(
 """Words that say that something is not as it was."""
 
 ANNOUNCED: Final = re.compile(
-    r"\b(?:changed\s+my\s+mind|change\s+of\s+(?:plan|plans|mind)|mistake|correction|i\s+was\s+wrong|rebooked|rescheduled|"
+    r"\b(?:changed\s+my\s+mind|change\s+of\s+(?:plan|plans|mind|heart)|(?:on|having)\s+second\s+thoughts?|new\s+(?:rule|policy|routine|arrangement)(?=[.,:!])|mistake|correction|i\s+was\s+wrong|rebooked|rescheduled|"
     r"postponed|adapted|adjusted|updated?|replaced|renewed|new\b.{1,30}\bfrom|moved|news|actually|scratch\s+that|"
     r"wrong\s+(?:number|date|day|time)|sorry|oops|called\s+in\s+sick|did\s+it|renamed|too\s+expensive|had\s+enough|fed\s+up|storm\s+warning|cancelled|canceled|raised|lowered|"
     r"went\s+(?:up|down)|turned|birthday|party|measured|checked|rang|reorganisation|reorganization|promoted|extended|(?:a\s+)?new\s+(?:timetable|term|schedule|season|semester|school\s+year|rota|evening|rules)(?=[.,:!])|"
@@ -157,7 +157,7 @@ ANNOUNCED: Final = re.compile(
 """Words of a turn that announce that something in it replaces what was said before."""
 
 ENDED: Final = CachedPattern(
-    r"\b(?:dropped|withdrawn|withdrew|packed\s+it\s+in|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
+    r"\b(?:dropped(?!\s+(?:on(?!\s+\w+day\b)|onto|into|to|by)\b)|withdrawn|withdrew|packed\s+it\s+in|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"(?:is|are)\s+gone(?!\s+(?:to|out|home|into|for\s+an?)\b)|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"

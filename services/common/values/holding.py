@@ -25,20 +25,21 @@ from services.common.values.designated import are_two_designated
 from services.common.values.doers import is_done_by_another
 from services.common.values.ended import has_ended
 from services.common.values.endings import goes_with_it
-from services.common.values.everyday import abstains, goes_otherwise, is_born, is_left_out, rescheduled
+from services.common.values.everyday import abstains, goes_otherwise, is_born, is_day_over, is_left_out, rescheduled
 from services.common.values.fields import CHANGED
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS
+from services.common.values.listing import is_exchanged, is_listed_anew
 from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
 from services.common.values.openers import without_opener
-from services.common.values.orders import are_opposed, in_plain_form, is_taken_off
+from services.common.values.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
 from services.common.values.partings import is_given_up
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.patterns import CachedPattern
@@ -194,7 +195,7 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     one, other = earlier.text, later.text
     if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
         return True
-    return is_set_anew(earlier.text, later.text, is_new=later.is_announced, day=earlier.day, later_day=later.day)
+    return is_set_anew(one, other, is_new=later.is_announced, day=earlier.day, later_day=later.day)
 
 
 def _is_said_in_part(earlier: Said, later: Said) -> bool:
@@ -208,9 +209,8 @@ def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
-    if is_over(earlier, later) or is_fulfilled(earlier, later):
-        return True
-    if is_reversed(earlier, later):
+    rules = (is_over, is_fulfilled, is_lifted, is_reversed, is_listed_anew, is_exchanged)
+    if any(rule(earlier, later) for rule in rules):
         return True
     first, second = read_statement(earlier), read_statement(later)
     return loses_an_item(earlier, first.clauses, second.pieces, second.clauses)
@@ -238,7 +238,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         for a, is_told in zip(first.clauses, told, strict=True):
             if is_same_speaker and _follows(a, b, is_told=is_told):
                 return Relation.UPDATE
-            if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
+            if (is_denied(a, b) or is_replaced(a, b, is_told=is_told)) and not is_day_over(a, earlier.day, later.day):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
     if is_same_speaker and rescheduled(first.clauses, second.clauses, earlier.day, later.day):
         return Relation.UPDATE

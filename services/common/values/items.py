@@ -20,7 +20,7 @@ from services.common.values.tokens import lemma
 
 _CHARS_MAX: Final = 250
 _SPLIT: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
-_THE: Final = r"(?:(?:the|my|our|any|all\smy|all\sour|all\sthe)\s)?"
+_THE: Final = r"(?:(?:the|my|our|any|both\sthe|both\smy|both|all\smy|all\sour|all\sthe)\s)?"
 _ITEM: Final = r"(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)"
 _WE: Final = (
     r"^(?:(?:so|but|and|sadly|unfortunately),?\s)?"
@@ -44,6 +44,9 @@ _GONE: Final = _of(
     rf"{_WE}closed\s{_THE}(?:\w+\s)?(?:account|card|branch)\s(?:at|with)\s{_ITEM}{_ENDS_HERE}",
     rf"^(?:please\s)?(?:take|cross|strike|leave|cut|scratch)\s{_THE}{_ITEM}\s(?:off|out|from)\b",
     rf"\b(?:took|taken|put)\sme\soff\s{_THE}{_ITEM}{_ENDS_HERE}",
+    # What was done with it: "Safari is dropped", "astronomy was taken out".
+    rf"^{_THE}{_ITEM}\s(?:is|are|was|were|got|has\sbeen|have\sbeen)\s(?:now\s|finally\s)?(?:dropped|axed|scrapped|removed|taken\sout|struck\soff|"
+    r"discontinued|phased\sout|no\slonger\ssupported)(?=$|[,.;!]|\s(?:from|since|as\sof|for\sgood|because|after|due\sto|altogether)\b)",
     # Who took it: "a fox took the hens".
     rf"^(?:a|an|the)\s(?:fox|hawk|marten|wolf|cat|dog|thief|burglar|storm|flood|fire|frost|repo\sman|bailiffs?)\s(?:took|got|killed|ate|stole|destroyed|caught)\s{_THE}{_ITEM}{_ENDS_HERE}",
     rf"^(?:somebody|someone|thieves|burglars|they)\s(?:took|stole|nicked)\s{_THE}{_ITEM}{_ENDS_HERE}",

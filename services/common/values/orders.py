@@ -9,6 +9,7 @@ from services.common.text_cache import text_cache
 from services.common.values.fields import OPPOSED
 from services.common.values.patterns import CachedPattern
 from services.common.values.sentences import nouns_of
+from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import lemma, tokenize
 
 _PLEASE: Final = re.compile(r"(?:^please,?\s|,?\splease$)", re.IGNORECASE)
@@ -44,6 +45,30 @@ _PAST: Final = {
     "put down": "put down", "let": "let", "close down": "closed down", "shut down": "shut down",
     "uninstall": "uninstalled", "give away": "gave away",
 }  # fmt: skip
+_MANNERS: Final = (
+    frozenset({"short", "brief", "concise", "terse", "succinct"}),
+    frozenset({"long", "longer", "detailed", "full", "lengthy", "thorough"}),
+    frozenset({"large", "big", "bold"}),
+    frozenset({"small", "normal"}),
+)
+_OPPOSITE: Final = {0: 1, 1: 0, 2: 3, 3: 2}
+"""Of each group of manners the one that takes it back."""
+_REPLIES: Final = frozenset({"answer", "reply", "response", "message"})
+_ASKED: Final = re.compile(
+    r"\b(?:keep|make|write|send|give|use|want|prefer)\s(?:me\s|us\s)?(?:(?:in|with)\s)?(?:(?:your|the|my|our|all)\s)?"
+    r"(\w+)\s(\w+)",
+    re.IGNORECASE,
+)
+_ALLOWED: Final = CachedPattern(
+    r"\b(?:you\s(?:may|can|could)\s(?:now\s)?(?:write|give|send|make|use)\s(?:me\s|us\s)?(?:(?:in|with)\s)?(?:(?:your|the|my|our)\s)?"
+    r"(?P<one>\w+)\s(?P<what>\w+)|"
+    r"(?P<two>\w+)\s(?P<what2>\w+)\s(?:are|is)\s(?:fine|ok|okay|welcome|allowed|good)|"
+    r"back\sto\s(?P<three>\w+)\s(?P<what3>\w+))(?P<rest>[^,.;!]{0,40})",
+    re.IGNORECASE,
+)
+_ENDS_MAX: Final = 4
+_ONCE_MORE: Final = CachedPattern(r"\b(?:again|once\smore|as\sbefore|back\sto|from\snow\son)\b", re.IGNORECASE)
+_LIMITED: Final = re.compile(r"\b(?:for|in|on|at|when|if|about)\s", re.IGNORECASE)
 _NO_ORDERS: Final = frozenset(
     """
     i we you he she it they my our the a an his her their there this that i'm we're it's i've we've on in at for when if
@@ -91,6 +116,57 @@ def are_opposed(earlier: str, later: str) -> bool:
         if things and not re.search(r"\b(?:not|never|don't)\b", later, re.IGNORECASE):
             return True
     return False
+
+
+def is_ordered_otherwise(earlier: str, later: str) -> bool:
+    """Returns whether an order is given for the same object in another way: "book me aisle seats", "window seats".
+
+    Args:
+        earlier: An order.
+        later: A later one, which is said to be new.
+    """
+    old, new = ([word.casefold().strip(".,!") for word in text.split()] for text in (earlier, later))
+    begin = end = 0
+    while begin < min(len(old), len(new)) and old[begin] == new[begin]:
+        begin += 1
+    while end < min(len(old), len(new)) - begin and old[-end - 1] == new[-end - 1]:
+        end += 1
+    ends = [words[begin : len(words) - end] for words in (old, new)]
+    if not begin or not all(0 < len(one) <= _ENDS_MAX for one in ends):
+        return False
+    named = [nouns_of(" ".join(one)) for one in ends]
+    shared = nouns_of(" ".join((*old[1:begin], *old[len(old) - end :])))
+    if not shared or not all(named) or named[0] & named[1] or _DENIED.search(later):
+        return False
+    return not end or not any(one[0] in PREPOSITIONS for one in ends)
+
+
+def is_lifted(earlier: str, later: str) -> bool:
+    """Returns whether an order how to write is taken back: "keep answers short", "you may write long ones once more".
+
+    Args:
+        earlier: A statement.
+        later: A later one of the same speaker, which must say that it is so again.
+    """
+    allowed = _ALLOWED.search(later)
+    if allowed is None or not _ONCE_MORE.search(later) or _LIMITED.search(allowed["rest"]):
+        return False
+    if _DENIED.search(later):
+        return False
+    wanted = _manner(allowed["one"] or allowed["two"] or allowed["three"])
+    what = lemma((allowed["what"] or allowed["what2"] or allowed["what3"]).casefold())
+    for asked in _ASKED.finditer(earlier):
+        for one, other in (asked.groups(), asked.groups()[::-1]):
+            manner, thing = _manner(one), lemma(other.casefold())
+            if manner is None or wanted is None or _OPPOSITE[manner] != wanted:
+                continue
+            if thing == what or {thing, what} <= _REPLIES or what == "one":
+                return True
+    return False
+
+
+def _manner(word: str) -> int | None:
+    return next((place for place, words in enumerate(_MANNERS) if word.casefold() in words), None)
 
 
 @text_cache(4_096)

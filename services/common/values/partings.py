@@ -26,7 +26,7 @@ from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
-from services.common.values.tokens import lemma, tokenize
+from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 from services.common.values.whose import RELATIVES, people_in, spoken, turned_to
 
 _FOLDER: Final = Path(__file__).with_name("data")
@@ -73,6 +73,12 @@ _WORDS_OF_ONE_THING_MAX: Final = 7
 _WORDS_MAX: Final = 16
 """In longer clauses a thing is named for many reasons."""
 _DIED: Final = re.compile(r"\bi (?:have |has )?(?:died|passed away|passed on)\b")
+_LEFT_WORK: Final = re.compile(
+    r"\bi\s(?:have\s|has\s)?(?:left|quit)\s(?:the\s)?(?:company|firm|team|department|agency|studio|practice|school|job)\b"
+)
+_AT_WORK: Final = frozenset("share work sit commute lunch carpool pair".split())  # noqa: SIM905 - words
+"""What is done with a colleague."""
+_LEFT: Final = frozenset({"quit", "left", "leave", "leaving", "resigned"})
 _EMIGRATED: Final = re.compile(r"\bi\s(?:have\s|has\s)?(?:emigrated|moved\s(?:abroad|overseas))\b")
 _FOR_ME: Final = frozenset(
     "pick water drive feed clean walk mow fix help teach bring collect look cut cook babysit mind".split()  # noqa: SIM905
@@ -107,6 +113,8 @@ class _Parting(NamedTuple):
     kind: str  # gone, done, swapped or taken_up
     thing: frozenset[str]  # empty: not named
     new: frozenset[str]
+    is_left: bool = False  # the speaker left it, and it goes on to be
+    holder: frozenset[str] = frozenset()  # words of what has it no more, where that is not the speaker
 
 
 @lru_cache(maxsize=1)
@@ -137,6 +145,11 @@ def is_given_up(earlier: str, later: str) -> bool:
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or later.rstrip().endswith("?") or '"' in later:
         return False
     if any(_EMIGRATED.search(turned_to(later, person)) and _is_near(earlier, person) for person in people_in(later)):
+        return True
+    if any(
+        _LEFT_WORK.search(turned_to(later, person)) and _is_near(earlier, person, _AT_WORK)
+        for person in people_in(later)
+    ):
         return True
     if _SURVIVES.search(later) and _FINAL.search(later) is None:
         return False
@@ -185,11 +198,13 @@ def _ends(earlier: str, said: str, later: str) -> bool:
         is_going_on = any(a in {"am", "are", "is"} and b.endswith("ing") for a, b in pairwise(clause.words))
         known, principal = _known(clause), _principal(clause)
         for parting in partings:
+            if not _is_of_holder(clause, parting):
+                continue  # "it has no Redis any more"
             if parting.kind == "taken_up":
                 if _is_in_use(clause) and _is_rival(clause, known, parting, said, later):
                     return True
-            elif _is_of_somebody(clause, parting.thing):
-                continue  # "Ravi cycles to work"
+            elif _is_of_somebody(clause, parting.thing) or (parting.is_left and _is_of_itself(clause, parting.thing)):
+                continue  # "Ravi cycles to work", "the bakery has good rye"
             elif _is_it(parting.thing, principal) and (parting.kind != "done" or is_going_on):
                 return True
     return False
@@ -201,6 +216,23 @@ def _is_of_somebody(clause: Clause, thing: frozenset[str]) -> bool:
     opening = clause.words[0] if clause.words else ""
     is_own = bool(subject & {"i", "we", "it"}) or opening in DETERMINERS | {"my", "our"} or opening in _HOUSEHOLD
     return clause.verb not in {"", "be"} and bool(subject) and not is_own and not thing & subject
+
+
+def _is_of_itself(clause: Clause, thing: frozenset[str]) -> bool:
+    """Whether a clause says what a place or a company is or has, and nothing of the speaker."""
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()}
+    is_of_speaker = {"i", "we", "my", "our", "me", "us"} & {*clause.words, *map(str, clause.subject)}
+    return bool(thing & subject) and not is_of_speaker
+
+
+def _is_of_holder(clause: Clause, parting: _Parting) -> bool:
+    """Whether a clause is about what has the thing no more: the shop, where "the shop has no Redis any more"."""
+    if not parting.holder:
+        return True
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()} - DETERMINERS
+    if subject <= {"i", "we"}:
+        return bool((_known(clause) - parting.thing - TIMES - {clause.verb}) & parting.holder)
+    return subject - {"i", "we"} <= parting.holder
 
 
 def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
@@ -256,7 +288,7 @@ def _known(clause: Clause) -> frozenset[str]:
     return frozenset({*words, *(lemma(word) for word in clause.tokens)} - PREPOSITIONS)
 
 
-def _is_near(earlier: str, person: str) -> bool:
+def _is_near(earlier: str, person: str, deeds: frozenset[str] = _WITH_ME) -> bool:
     """Whether a statement says what somebody does for the speaker or with them, where they live."""
     for clause in read_statement(earlier).clauses:
         subject = {word for item in clause.subject for word in str(item).split()}
@@ -268,7 +300,7 @@ def _is_near(earlier: str, person: str) -> bool:
         with_whom = {
             word for item in clause.rest if clause.prepositions.get(item) == "with" for word in str(item).split()
         }
-        if {"i", "we"} & subject and clause.verb in _WITH_ME and person in with_whom:
+        if {"i", "we"} & subject and clause.verb in deeds and person in with_whom:
             return True
     return False
 
@@ -330,7 +362,26 @@ def _read(said: str) -> Iterator[_Parting]:
             thing = _thing(groups.get("x"), said, match)
             if thing is None:
                 continue
-            yield _Parting(kind, thing, value_words(groups.get("v") or ""))
+            yield _Parting(
+                kind,
+                thing,
+                value_words(groups.get("v") or ""),
+                bool(_LEFT & set(match[0].lower().split())),
+                _holder(said, match),
+            )
+
+
+def _holder(said: str, match: re.Match[str]) -> frozenset[str]:
+    """What has a thing no more, where "no" stands behind its verb; nothing where that is the speaker.
+
+    "It" is anything that the sentence names before it.
+    """
+    before = said[: match.start()].lower()
+    clause = re.split(r"\s[.,;:!?]\s|\s(?:and|but|so|because|since)\s", before)[-1].split()
+    if not match[0].lower().startswith("no ") or not clause or {"i", "we", "there"} & set(clause):
+        return frozenset()
+    words = before.split() if {"it", "they", "that"} & set(clause) else clause
+    return frozenset(map(lemma, words)) - DETERMINERS - PREPOSITIONS - frozenset(PUNCTUATION)
 
 
 def _without_lead(words: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.complements import KIN
 from services.common.values.cores import cores, split_parts
 from services.common.values.lexicon import VERBS
 from services.common.values.passing import is_for_a_while
@@ -24,11 +25,18 @@ _AGAIN: Final = re.compile(
 )
 _UNSURE: Final = re.compile(
     r"\b(?:if|might|maybe|perhaps|probably|would|could|wish|hope|almost|nearly|never|not|no|today|tonight|yesterday|whether|"
-    r"once\sin\sa\swhile|sometimes|too|also)\b|n't\b|\?",
+    r"once\sin\sa\swhile|sometimes|too(?!\s\w)|also|was|were)\b|n't\b|\?",
     re.IGNORECASE,
 )
 """Under these nothing has returned, or beside the other."""
 _WORDS_MIN: Final = 2
+_IS_BACK: Final = re.compile(
+    r"^(?P<what>(?!i\b|we\b)[\w' -]{2,40}?)\s?(?:\sis|\sare|'s)\s(?:\w+\s)?back\b", re.IGNORECASE
+)
+_SCOPE: Final = re.compile(
+    r"\b(?:in|for|on|at)\s(?:the|my|our)\s(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)", re.IGNORECASE
+)
+_COURTESIES: Final = frozenset({"thank", "thanks", "sorry", "it", "all", "old"})
 _NO_TOPICS: Final = frozenset({"again", "back", "before", "more", "day", "time", "please", "now"})
 
 
@@ -42,15 +50,28 @@ def returns_to(former: str, standing: str, later: str) -> bool:
     """
     if max(map(len, (former, standing, later))) > _CHARS_MAX or _UNSURE.search(later) or is_for_a_while(later):
         return False
-    if OTHERS.search(later) or THIRD.search(later):
-        return False
-    said = [part for part in split_parts(later) if _BACK_TO.search(part) or _AGAIN.search(part)]
+    said = [
+        part
+        for part in split_parts(later)
+        if (_BACK_TO.search(part) or _AGAIN.search(part)) and not OTHERS.search(part) and not THIRD.search(part)
+    ]
+    known = nouns_of(former) | nouns_of(standing)
     return any(
         _names(part, other, nouns_of(text) - _NO_TOPICS, named=_named(text))
         for text in said
+        if not _is_of_another(text, known)
         for part in _parts(former)
         for other in _parts(standing)
     )
+
+
+def _is_of_another(text: str, known: frozenset[str]) -> bool:
+    """Whether something else is back, or it is so somewhere else: "the sync is back at nine", "in the editor again"."""
+    subject = _IS_BACK.match(text)
+    known = known | _NO_TOPICS | _COURTESIES
+    if subject is not None and nouns_of(subject["what"]) - known:
+        return True
+    return any(nouns_of(match["what"]) - known for match in _SCOPE.finditer(_BACK_TO.sub("", text)))
 
 
 def _named(text: str) -> frozenset[str]:
@@ -66,10 +87,11 @@ def _names(part: frozenset[str], standing: frozenset[str], said: frozenset[str],
     """
     value, topic = part - standing - _NO_TOPICS, (part & standing) - _NO_TOPICS
     value = value - VERBS or value
-    if not value or said & (standing - part):
+    if not value or said & (standing - part) or said & KIN - part:
         return False
     if value <= said:
-        return bool(named) or not topic or bool(topic & said)
+        is_all = not said - value - _COURTESIES  # "Celsius again, please"
+        return bool(named) or not topic or is_all or bool(topic & said)
     return (bool(named & value) and named <= part) or (not topic and len(value & said) >= _WORDS_MIN)
 
 

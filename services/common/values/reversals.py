@@ -15,6 +15,7 @@ from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_plain
+from services.common.values.unsure import UNSURE
 
 _CHARS_MAX: Final = 200
 _REWRITES: Final = tuple(
@@ -40,7 +41,23 @@ _GETS: Final = re.compile(
     r"(?=$|[.,;!]|\s(?:today|yesterday|now|last|this|on|in|at|from|for|finally|with)\b)",
     re.IGNORECASE,
 )
+_WHO: Final = r"(?P<who>(?:the|my|our)\s[\w'-]{2,30}(?:\s[\w'-]{2,30}){0,2}?|(?-i:[A-Z])[\w'-]{1,30})"
+_WHAT: Final = r"(?:(?:all|any|new|more|the|its|your|my|our)\s){0,2}(?P<what>[\w-]{2,30}(?:\s[\w-]{2,30})??)"
+_REFUSES: Final = re.compile(
+    rf"(?:^|[\s,;:]){_WHO}\s(?:(?:now|currently|also)\s)?(?:refuses?|rejects?|declines?|blocks?|bars?|turns?\saway|"
+    r"(?:(?:won't|doesn't|don't|can't|cannot|does\snot|will\snot)\s)(?:take|accept|allow|admit|serve|process|read)|"
+    rf"(?:is|are)\s(?:refusing|rejecting|declining|blocking)|(?:takes?|accepts?|allows?|admits?|serves?)\sno|skips?)\s{_WHAT}"
+    r"(?=$|[,.;!]|\s(?:until|till|during|for|at|this|these|while|because|since|right|any)\b)",
+    re.IGNORECASE,
+)
+_ADMITS: Final = re.compile(
+    rf"(?:^|[\s,;:]){_WHO}\s(?:(?:is|are)\s)?(?:(?:now|finally)\s)?(?:takes?|taking|accepts?|accepting|allows?|allowing|admits?|admitting|"
+    rf"serves?|serving|processes|processing|reads?|reading)\s{_WHAT}\s(?:again|once\smore|as\s(?:before|usual))\b",
+    re.IGNORECASE,
+)
+"""A thing, a place or an office that did not take something and does so again."""
 _BRIEF: Final = frozenset("yesterday today tonight morning once this".split())  # noqa: SIM905 - words
+_WILL: Final = re.compile(r"\b(?:will|shall|soon|not|never|only)\b|'ll\b|n't\b", re.IGNORECASE)
 _SPEAKERS: Final = frozenset({"i", "we"})
 _DEEDS: Final = frozenset({"eat", "have", "drink", "like"})
 
@@ -60,10 +77,22 @@ def is_reversed(earlier: str, later: str) -> bool:
     """
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX:
         return False
+    if _takes_again(earlier, later):
+        return True
     first, second = _read(earlier), _read(later)
     if first.lacks and first.lacks == second.gets:
         return True
     return any(_are_opposed(a, b) for a in first.clauses for b in second.clauses)
+
+
+def _takes_again(earlier: str, later: str) -> bool:
+    """As in "the API refuses all writes until Monday", "the API takes writes again"."""
+    refuses = _REFUSES.search(earlier)
+    admits = _ADMITS.search(later) if refuses is not None else None
+    if refuses is None or admits is None or _WILL.search(later) or UNSURE.search(later):
+        return False
+    who, what = ([nouns_of(match[name]) for match in (refuses, admits)] for name in ("who", "what"))
+    return bool(who[0] and what[0]) and who[0] == who[1] and what[0] == what[1]
 
 
 @text_cache(4_096)

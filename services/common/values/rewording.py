@@ -24,7 +24,7 @@ _TAKEN_OUT: Final = re.compile(
 )
 """As in "we took Mina out of St Anne's"."""
 _LAST_DAY: Final = re.compile(
-    r"\b(?:(?:today|yesterday|that|this|it|\w{3,6}day)\s(?:was|is)|had)\smy\s(?:very\s)?last\s(?:day|shift|lesson|class|session|rehearsal)\s"
+    r"\b(?:(?:today|yesterday|last\s(?:night|week)|that|this|it|\w{3,6}day)\s(?:was|is)|had)\smy\s(?:very\s)?last\s(?:day|night|week|shift|lesson|class|session|rehearsal)\s"
     r"(?:at|with|for|in)\s(?P<what>(?:the\s)?[^,;:.!?]{2,40}?)(?=\s(?:and|but|after|because|so|today|yesterday)\b|[,;:.!?]|$)",
     re.IGNORECASE,
 )

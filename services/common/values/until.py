@@ -22,14 +22,14 @@ from services.common.values.tokens import lemma, tokenize
 _CHARS_MAX: Final = 250
 _UNTIL: Final = re.compile(
     r"\b(?:until|till|'til)\s(?P<what>(?:(?:the|my|our|his|her|their)\s)?[\w'-]{2,20}(?:\s[\w'-]{2,20})??)\s"
-    r"(?P<deed>(?:is|are|isn't|aren't|has|have|gets?|comes?|goes|\w{2,20}s|\w{2,20})(?:\s[\w-]{2,20}){0,2})(?=[,.;!]|\s(?:i|we|my|our)\b|$)",
+    r"(?P<deed>(?:is|are|isn't|aren't|has|have|gets?|comes?|goes|\w{2,20}s|\w{2,20})(?:\s[\w-]{2,20}){0,2})(?=[,.;!]|\s(?:i|we|my|our|the)\b|$)",
     re.IGNORECASE,
 )
 _TILL: Final = re.compile(r"\b(?:until|till|'til|this\s(?:week|month)|these\sdays|meanwhile)\b", re.IGNORECASE)
 _DONE: Final = re.compile(
     r"^(?:(?:and|but|so|finally|well|ok|yay|hooray),?\s)?(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w-]{2,20})?)"
     r"(?:\s(?:is|are|was|were|has|have|'s)|(?<=\w)'s)?(?:\sbeen)?(?:\s(?:now|finally|all|already|completely|fully))?\s"
-    r"(?:done|over|finished|complete|completed|ended|behind\s(?:me|us)|fine|healed|better|well|fixed|repaired|mended|working|ok|okay|sorted|"
+    r"(?:done|over|finished|complete|completed|ended|behind\s(?:me|us)|fine|healed|better|well|fixed|repaired|mended|working|running|ok|okay|sorted|"
     r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
     re.IGNORECASE,
 )
@@ -42,6 +42,17 @@ _MENDED: Final = re.compile(
 """As in "they've opened the bridge"."""
 _BECAUSE_OF: Final = re.compile(
     r"\b(?:for|because\sof|due\sto|during)\s(?:the\s|my\s|our\s)?(?P<what>[a-z-]{4,20})(?=\s(?:until|till|'til|this)\b)",
+    re.IGNORECASE,
+)
+_CAUSE_OPENS: Final = re.compile(
+    r"^(?:for|during|because\sof|due\sto|with)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s(?:weeks?|days?|works?|season))?),?\s"
+    r"(?=(?:the|my|our|i|we|nobody|no\sone|everybody|everyone|all|only|there|please|(?-i:[A-Z])[\w-]+)\b)",
+    re.IGNORECASE,
+)
+"""As in "for the migration the API refuses all writes until Monday"."""
+_WHILE: Final = re.compile(
+    r"^(?:while|as\slong\sas)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s[a-z-]{3,20})?)\s(?:is|are)\s(?:being\s)?"
+    r"(?:replaced|repaired|fixed|rebuilt|renovated|migrated|moved|cleaned|painted|closed|down|broken|out)\b",
     re.IGNORECASE,
 )
 _POSSESSIVE: Final = re.compile(r"^\w{2,20}'s\s", re.IGNORECASE)
@@ -119,6 +130,9 @@ def _causes(text: str) -> Iterator[frozenset[str]]:
             yield nouns_of(part)
     for part in passing:
         yield from (nouns_of(match["what"]) for match in _BECAUSE_OF.finditer(part))
+        for pattern in (_CAUSE_OPENS, _WHILE):
+            if (match := pattern.match(part)) is not None:
+                yield nouns_of(match["what"])
 
 
 def _condition(text: str, match: re.Match[str]) -> _Condition | None:

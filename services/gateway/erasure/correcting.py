@@ -140,7 +140,7 @@ class Correcting:
         if command.whole_turn:
             return [WrongStatement(Corrected(found.episodes[0].episode_id), texts[0])]
         statements = [
-            Statement(turn, number, text)
+            Statement(turn, number, text, _person(found.episodes[turn]))
             for turn, said in enumerate(texts)
             for number, text in enumerate(split_sentences(said))
         ]
@@ -191,6 +191,11 @@ class Correcting:
                 ),
                 timeout_seconds=timeout_seconds,
             )
+
+
+def _person(episode: episodic_pb2.Episode) -> str:
+    """Who said a turn; nobody where that was an assistant or a tool."""
+    return episode.speaker if episode.role == common_pb2.MESSAGE_ROLE_USER else ""
 
 
 def _check_seen(memory: facts_pb2.Fact | notes_pb2.Note, memory_id: str, reader: Scope | None) -> None:

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
+from services.common.values.lexicon import AUXILIARIES, VERBS
 from services.common.values.tokens import lemma
+from services.gateway.erasure.naming import is_name, surname_behind
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
@@ -25,7 +26,6 @@ from services.gateway.erasure.wording import (
     PERSONS,
     ROLES,
     SELF,
-    TITLES,
     Chosen,
     Word,
     has,
@@ -35,37 +35,6 @@ from services.gateway.erasure.wording import (
     words_of,
 )
 
-_DATED: Final = frozenset("in until till since last next this early late mid every during".split())  # noqa: SIM905 - words
-"""Before a month they make it a time: "in May"."""
-_TIMES: Final = frozenset(MONTHS) | SEASONS
-_BEFORE_NOUNS: Final = frozenset({"my", "our", "the", "his", "her", "their"})
-"""Where nothing has capitals, what follows them is a common noun: "my iris scan"."""
-_ALSO_WORDS: Final = frozenset(
-    """
-    rose will ivy bill mark grace hope joy faith dawn april june may august summer daisy lily violet olive heather
-    hazel holly jasmine poppy pearl ruby amber rob bob pat sue frank ernest rich guy art dean drew grant jack miles
-    pierce robin rusty sandy victor ward wade basil reed dale cliff glen heath forest brook sky star angel iris penny
-    sunny melody harmony
-    """.split()  # noqa: SIM905 - words
-)
-"""Names that are words of the language too."""
-_PLANTS: Final = frozenset(
-    "rosemary basil sage ginger olive ivy rose lily violet daisy iris poppy hazel holly heather jasmine".split()  # noqa: SIM905
-)
-_BESIDE_PLANTS: Final = frozenset(
-    """
-    thyme garlic lemon parsley mint marinade oven pan bed pot soil seed seeds petals bush hedge compost prune pruned
-    water watered herb herbs leaves flower flowers bloom garden oil salad sauce tea
-    """.split()  # noqa: SIM905 - words
-)
-_BEFORE_NAMES: Final = frozenset(
-    {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
-)
-_ADVERBS: Final = frozenset("also still never always just even only often usually now already".split())  # noqa: SIM905
-"""Between who does something and the verb."""
-_REACHES: Final = frozenset({"text", "message", "phone", "email"})
-"""What somebody does who gets in touch; else these are nouns."""
-_TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _BODY: Final = frozenset(
     "knee shoulder hip back ankle wrist elbow neck foot hand heart eye ear tooth nose leg arm finger toe breast".split()  # noqa: SIM905
 )
@@ -122,7 +91,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         index
         for index, words in enumerate(read_texts)
         if wanted.numbers <= {word.lower for word in words}
-        and all(any(_is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
+        and all(any(is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
         and not is_apart(wanted.topics, texts[index])
         and not _is_of_another_part(read_texts[index], wanted)
     ]
@@ -167,8 +136,15 @@ def _by_topic(
             for index in possible
             if shared[index] == most
             and (_opens_with_it(texts[index], wanted) or _names_it_whole(texts[index], counted, shared[index]))
+            and not _is_told_of_another(texts[index], wanted)
         ]
-        worded = [*worded, *(i for i in same if i not in worded and similarities[i] >= rules.beside_words_min)]
+        known = _introduced([texts[index] for index in worded], [texts[index] for index in possible], wanted)
+        worded += [
+            index
+            for index in same
+            if index not in worded
+            and (similarities[index] >= rules.beside_words_min or {word.bare for word in texts[index][1:2]} & known)
+        ]
     if worded and most < len(counted):
         # Only a part of the words: they must be near as well.
         low = rules.beside_words_min if told else rules.similarity_min
@@ -209,11 +185,25 @@ def _is_of_another_part(words: Sequence[Word], wanted: Wanted) -> bool:
 
 def _is_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
     """Whether a query is about what the speaker does, and a text about what a relative does: "My nan taught Welsh"."""
-    if not wanted.is_of_self or len(words) < 2 or any(has(words, topic) for topic in wanted.topics):
+    return wanted.is_of_self and _is_told_of_another(words, wanted)
+
+
+def _is_told_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a text begins with somebody else who does what it tells: "My friend Ivo rows too"."""
+    if len(words) < 2 or any(word.lower in _WE for word in words[:1]):
         return False
+    does_too = bool({"too", "also"} & {word.lower for word in words}) or any(
+        (one.lower, two.lower) == ("as", "well") for one, two in pairwise(words)
+    )
     place = 1 if words[0].is_capital and words[1].lower in {"my", "our"} else 0  # behind the speaker: "Ada: My nan ..."
     owner = words[place].lower in {"my", "our"}
-    return owner and place + 1 < len(words) and words[place + 1].bare in ROLES
+    if owner:
+        is_person = place + 1 < len(words) and words[place + 1].bare in ROLES
+        topical = next((n for n, word in enumerate(words) if any(is_topic(word, one) for one in wanted.topics)), 0)
+        return is_person and not any(word.lower in _WE for word in words[: topical or len(words)])
+    names = {part for name in wanted.names for part in name}
+    is_name = words[0].is_capital and words[0].bare not in names | wanted.topics | LINKS | FIRST | DETERMINERS
+    return does_too and is_name and lemma(words[1].bare) != words[1].bare and lemma(words[1].bare) in VERBS
 
 
 def near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
@@ -230,9 +220,14 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     for index, words in enumerate(texts):
         if not wanted.numbers <= {word.lower for word in words}:
             continue
-        hits = [place for place in range(len(words)) for name in wanted.names if _is_name(words, place, name)]
+        hits = [
+            place
+            for place in range(len(words))
+            for name in wanted.names
+            if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
+        ]
         hits = [place for place in hits if not _is_from_elsewhere(words, place, wanted)]
-        others = [_surname(words, place, wanted.names) for place in hits]
+        others = [surname_behind(words, place, wanted.names) for place in hits]
         if "" in others:
             found.append(index)
         for surname in others:
@@ -243,79 +238,17 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     return sorted(set(found))
 
 
+def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wanted: Wanted) -> bool:
+    """Whether a word in small letters is a name by where somebody is from: "rose from the choir sings alto"."""
+    is_from = words[place].bare in name and place + 2 < len(words) and words[place + 1].lower == "from"
+    return is_from and any(has(words[place + 2 : place + 4], word) for word in wanted.origin)
+
+
 def _is_from_elsewhere(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
     """Whether somebody of the name is from somewhere else than the query says: "Ron from the bank"."""
     if not wanted.origin or place + 2 >= len(words) or words[place + 1].lower != "from":
         return False
     return not any(has(words[place + 2 : place + 5], word) for word in wanted.origin)
-
-
-def _is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
-    """Whether a word is a part of a name: capitalised, unless the text knows no capitals, and no common noun."""
-    word = words[place]
-    if word.bare not in name:
-        return False
-    knows_capitals = any(other.is_capital and other.lower != "i" and len(other.text) > 1 for other in words)
-    if word.bare in _PLANTS and any(other.bare in _BESIDE_PLANTS for other in words):
-        return False  # "Rosemary goes behind the thyme"
-    if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
-        return _stands_as_a_name(words, place)
-    if knows_capitals and not word.text[:1].isupper():
-        return False
-    before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
-    if word.bare in _TIMES and (before is not None or place + 1 < len(words)):
-        after = words[place + 1].text if place + 1 < len(words) else ""
-        if after[:1].isdigit() or (before is not None and (before.lower in _DATED or before.text[:1].isdigit())):
-            return False
-    if not knows_capitals and _is_behind_article(words, place):
-        return False  # "I have a nice tan"
-    if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
-        return False
-    if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
-        return False  # "the train to Pickering", where Mr Pickering is meant
-    return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
-
-
-def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
-    """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
-    after = next((word for word in words[place + 1 :] if word.lower not in _ADVERBS), None)
-    if place == 0:
-        does = after is not None and (
-            after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or after.bare.endswith("ed")
-        )
-        return does or (after is not None and words[0].is_possessive)
-    before = words[place - 1]
-    if after is not None and (after.lower in {"chapter", "verse"} or after.lower[0].isdigit()):
-        return False  # "the reading is from mark, chapter 4"
-    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or _is_role(words, place - 1))
-
-
-def _is_role(words: Sequence[Word], place: int) -> bool:
-    """Whether a word says who somebody is to the speaker, also in parts: "brother in law"."""
-    if words[place].lower in ROLES:
-        return True
-    return place > 1 and "-".join(word.lower for word in words[place - 2 : place + 1]) in ROLES
-
-
-def _is_behind_article(words: Sequence[Word], place: int) -> bool:
-    """Whether an article and another word stand before a word, nothing between them."""
-    near = words[max(0, place - 2) : place]
-    return len(near) > 1 and near[0].lower in ARTICLES and words[place].index - near[0].index == len(near)
-
-
-def _is_first_name(before: Word, name: tuple[str, ...]) -> bool:
-    """Whether a capital before a surname makes it another one's: "Bruce Lee", where "Dr Lee" is meant."""
-    is_name = before.is_capital and before.bare not in {*name, *TITLES} and before.lower == before.bare
-    return is_name and before.lower not in DETERMINERS | FIRST | LINKS and before.bare not in ROLES
-
-
-def _surname(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
-    """The capitalised word that follows a name directly and is no part of it; empty where there is none."""
-    if place + 1 == len(words) or words[place + 1].index != words[place].index + 1 or "'" in words[place].text:
-        return ""
-    follower = words[place + 1]
-    is_part = any(follower.bare in name for name in names)
-    return "" if is_part or not follower.is_capital or follower.lower in FIRST else follower.bare
 
 
 def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
@@ -372,6 +305,23 @@ def _opens_with_it(words: Sequence[Word], wanted: Wanted) -> bool:
     return is_known and (opening[2] in AUXILIARIES or lemma(opening[2]) in VERBS)
 
 
+def _introduced(own: Sequence[Sequence[Word]], texts: Sequence[Sequence[Word]], wanted: Wanted) -> frozenset[str]:
+    """Forms of the topic that the speaker has one of, and nobody else: "a psychotherapist", where therapy is meant.
+
+    What a text calls "the psychotherapist" is that one, however little else it has in common with the query.
+    """
+    if any(_is_another(words, wanted) or _is_told_of_another(words, wanted) for words in texts):
+        return frozenset()
+    return frozenset(
+        word.bare
+        for words in own
+        for before, word in pairwise(words)
+        if before.lower in ARTICLES | {"my", "our"}
+        and word.index == before.index + 1
+        and any(is_topic(word, topic) for topic in wanted.topics)
+    )
+
+
 def _names_it_whole(words: Sequence[Word], counted: Collection[frozenset[str]], shared: int) -> bool:
     """Whether a text names a thing by all of its words or by an abbreviation, behind "the": "the nose job"."""
     if shared < len(counted):
@@ -384,7 +334,7 @@ def _names_it_whole(words: Sequence[Word], counted: Collection[frozenset[str]], 
 def reason_of(wanted: Wanted, text: str) -> Chosen:
     """Returns why a query means a text that was chosen for it."""
     words = list(words_of(text))
-    if wanted.names and any(_is_name(words, place, name) for place in range(len(words)) for name in wanted.names):
+    if wanted.names and any(is_name(words, place, name) for place in range(len(words)) for name in wanted.names):
         return Chosen.NAME
     if any(has(words, topic) for topic in wanted.topics) or wanted.numbers & {word.lower for word in words}:
         return Chosen.WORDS

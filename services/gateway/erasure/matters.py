@@ -17,6 +17,13 @@ _JOINT: Final = (
 )
 
 
+_FAVOUR = (
+    r"ow(?:e|es|ed)\s(?:\w+\s){1,3}(?:an?|some|another|the)\s(?:\w+\s)?(?:coffee|beer|drink|pint|round|lunch|dinner|cake|favou?r|"
+    r"apology|explanation|letter|call|answer|reply|e-?mail|visit|hug|story|thank)s?"
+)
+"""What is owed and no debt."""
+
+
 class Matter(NamedTuple):
     """A matter. All but `named` are alternatives of a regular expression over lower case words."""
 
@@ -32,6 +39,7 @@ MATTERS: Final = (
         told="owe|owes|owed|loans?|overdraft|overdrawn|creditors?|arrears|in debt|repayments?|maxed out|"
         "pay(?:ing)? off|paying back",
         clear="bailiffs?|debt collectors?|overdraft|final demand",
+        apart=_FAVOUR,
     ),
     Matter(
         "money finance",

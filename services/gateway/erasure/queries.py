@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.lexicon import PRONOUNS
+from services.common.values.lexicon import PRONOUNS, VERBS
 from services.common.values.sentences import content_words
 from services.common.values.tokens import lemma
 from services.gateway.erasure.names import with_capitals
@@ -18,6 +18,7 @@ from services.gateway.erasure.wording import (
     FIRST,
     GENERIC,
     LINKS,
+    OF_THIRD,
     SELF,
     Word,
     words_of,
@@ -40,7 +41,12 @@ _TALK: Final = re.compile(
     re.IGNORECASE,
 )
 """Opens a query that means a conversation as a whole: "our conversation about the brooch"."""
-_AND: Final = re.compile(r"\s(?:and|or)\s(?=(?:my|our|the)\s)", re.IGNORECASE)
+_AND: Final = re.compile(
+    r"\s(?:and|or)\s(?=(?:my|our|the)\s|(?:what|how\s(?:much|many|often|long)|that|where|when)\s(?:i|we)\s(?!.*\b(?:it|them|him|her|that)$))",
+    re.IGNORECASE,
+)
+"""Between two things; not where the second one speaks of the first: "my knee and what I paid for it"."""
+_HOW: Final = re.compile(r"^(?:how\s(?:much|many|often|long)|what|where|when)\s(?=(?:i|we)\s)", re.IGNORECASE)
 _TOGETHER: Final = re.compile(r"\b(?:between|both|with|from)\b", re.IGNORECASE)
 _PARTS_MAX: Final = 4
 _COMMON: Final = LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
@@ -89,9 +95,11 @@ def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
     Returns:
         The words for each thing, at most four, and what they mean.
     """
-    parts = () if _TOGETHER.search(query) else _AND.split(query)[:_PARTS_MAX]
+    parts = () if _TOGETHER.search(query) else tuple(_HOW.sub("", part) for part in _AND.split(query)[:_PARTS_MAX])
     read_parts = tuple((part, read(part)) for part in parts)
-    if len(read_parts) > 1 and all(one.topics and not one.names for _, one in read_parts):
+    if len(read_parts) > 1 and all(
+        (one.topics - VERBS or len(one.topics) > 1) and not one.names for _, one in read_parts
+    ):
         return read_parts
     return ((query, read(query)),)
 
@@ -157,11 +165,22 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
             before = words[place - 1]
             if before.index == word.index - 1 and before.index not in in_names:
                 return before.bare not in LINKS | FIRST | PRONOUNS and not before.bare.endswith("ing")
+    if _is_last_behind_comma(words, in_names):
+        return True  # "the man who fixes my bike, Tariq"
     # "Ron, our former gardener", "Ron from the allotments": behind the name nothing but who it is.
     if not _is_first_name_of(words, in_names):
         return False
     behind = words[len(in_names)]
+    if behind.lower == "and" and any(word.lower in OF_THIRD for word in words[len(in_names) + 1 :][:1]):
+        return True  # "Ron and his debts"
     return behind.index > words[len(in_names) - 1].index + 1 or behind.lower in _WHO
+
+
+def _is_last_behind_comma(words: Sequence[Word], in_names: set[int]) -> bool:
+    """Whether a query ends with its only name, and says before a comma who that is."""
+    named = [place for place, word in enumerate(words) if word.index in in_names]
+    is_last = bool(named) and named == list(range(named[0], len(words))) and named[0] > 1
+    return is_last and words[0].lower in {"my", "our", "the"} and words[named[0]].index > words[named[0] - 1].index + 1
 
 
 def _is_described_by_more(words: Sequence[Word], in_names: set[int]) -> bool:

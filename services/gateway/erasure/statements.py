@@ -12,6 +12,8 @@ from services.gateway.erasure.matching import Rules, near
 from services.gateway.erasure.queries import read
 from services.gateway.erasure.wording import DETERMINERS, FIRST, LINKS, OTHER, words_of
 
+_LIGHT: Final = frozenset({"have", "be"})
+"""Verbs of a query for which a statement may have none."""
 _COVERED_SHARE: Final = 0.6
 
 
@@ -22,6 +24,7 @@ class Statement:
     turn: int  # index of the turn
     number: int  # of the sentence in it, from 0
     text: str
+    speaker: str = ""  # who said it
 
 
 def wrong_statements(
@@ -36,23 +39,37 @@ def wrong_statements(
         similarities: Cosine of each to the query.
         rules: Bounds.
     """
-    wanted, correct = _content(query), _content(right)
+    wanted, correct = _content(query) - _LIGHT or _content(query), _content(right)
     found = [index for index, one in enumerate(statements) if _content(one.text) != correct]
-    worded = [index for index in found if wanted and wanted <= _content(statements[index].text)]
+    worded = [
+        index for index in found if wanted and wanted - _speaker(statements[index]) <= _content(statements[index].text)
+    ]
     if worded:
-        own = [index for index in worded if not _is_of_another(query, statements[index].text)]
-        return [statements[index] for index in own or worded]
+        own = [index for index in worded if not _is_of_another(query, statements[index])]
+        named = [index for index in worded if wanted & _speaker(statements[index])]
+        return [statements[index] for index in own or ([] if named else worded)]
     nearest = near(found, similarities, rules.statement_min, rules.statement_margin)
     # A name of the query is never somebody else's.
     names = {part for name in read(query).names for part in name}
-    return [statements[index] for index in nearest if names <= {word.bare for word in words_of(statements[index].text)}]
+    return [
+        statements[index]
+        for index in nearest
+        if names <= {word.bare for word in words_of(statements[index].text)} | _speaker(statements[index])
+        and not (names & _speaker(statements[index]) and _is_of_another(query, statements[index]))
+    ]
 
 
-def _is_of_another(query: str, statement: str) -> bool:
+def _speaker(statement: Statement) -> frozenset[str]:
+    """The name of the speaker, where a statement does not say whose it is: "Ada's wedding" is Ada's "the wedding"."""
+    return frozenset(word.bare for word in words_of(statement.speaker))
+
+
+def _is_of_another(query: str, statement: Statement) -> bool:
     """Whether a statement is about another thing of the kind: "the other flat", "Ida's flat", "the holiday flat"."""
     asked = {word.bare for word in words_of(query)}
-    head = next((w.bare for w in words_of(query) if w.bare not in LINKS | FIRST | PRONOUNS | DETERMINERS), "")
-    words = list(words_of(statement))
+    none = LINKS | FIRST | PRONOUNS | DETERMINERS | _speaker(statement)
+    head = next((w.bare for w in words_of(query) if w.bare not in none), "")
+    words = list(words_of(statement.text))
     place = next((n for n, word in enumerate(words) if word.bare == head), 0)
     before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
     if before is None or before.bare in asked:

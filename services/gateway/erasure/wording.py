@@ -38,6 +38,13 @@ ROLES: Final = PERSONS - {"dog", "cat"} | _set(
 )
 """Who somebody is to the speaker, besides relatives."""
 TITLES: Final = frozenset({"mr", "mrs", "ms", "dr", "prof"})
+OFFICES: Final = TITLES | _set(
+    "deacon captain rabbi pastor reverend rev imam vicar bishop canon sergeant inspector constable officer colonel "
+    "major lieutenant professor judge nurse coach chancellor"
+)
+"""What stands before the name of somebody who holds an office."""
+HONOURED: Final = _set("mother saint st san santa queen king pope lady lord")
+"""Before a name and with a capital they make it that of somebody known: "Mother Teresa", "St Paul's day"."""
 OF_THIRD: Final = _set("his her their")
 DETERMINERS: Final = _set("the a an his her their its this that these those")
 _TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")

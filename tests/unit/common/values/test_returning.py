@@ -12,6 +12,13 @@ from services.common.values.returning import returns_to
 
 RETURNS = [
     ("Send the report weekly.", "Send the report daily from now on, things are hot.", "Weekly report again please."),
+    (
+        "Show me heights in feet.",
+        "Show me heights in metres from now on, I moved to Lyon.",
+        "Home at last, feet again.",
+    ),
+    ("I keep my log in Markdown.", "I keep my log in Org mode now.", "Org is too clever for me, back to Markdown."),
+    ("default branch is main", "the default branch is trunk from today", "trunk confused the bots, main it is again"),
     ("I drink green tea at work.", "I drink coffee at work now.", "I'm back on green tea, the coffee machine broke."),
     (
         "On flights I want an aisle seat.",
@@ -36,6 +43,8 @@ RETURNS = [
     ),
 ]
 STAYS = [
+    ("book me aisle seats", "book me window seats from now on", "The aisle seats were all taken again."),
+    ("Call me Bea.", "Call me Beatrix now.", "Aunt Bea called again."),
     (
         "I take the 8:05 train to the office, third carriage.",
         "The bridge is closed, so it is the replacement bus from the church.",

@@ -10,9 +10,12 @@ from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.statements import Statement, is_covered, wrong_statements
 from services.gateway.erasure.wording import Chosen
 from tests.unit.gateway.erasure.forget_cases import CASES, Texts
+from tests.unit.gateway.erasure.forget_wordings import WORDINGS
+
+ALL = [*CASES, *WORDINGS]
 
 
-@pytest.mark.parametrize(("query", "texts"), CASES, ids=[f"{i} {query}" for i, (query, _) in enumerate(CASES)])
+@pytest.mark.parametrize(("query", "texts"), ALL, ids=[f"{i} {query}" for i, (query, _) in enumerate(ALL)])
 def test_spec_3_13_a_query_means_what_names_its_subject(query: str, texts: Texts) -> None:
     chosen = choose(read(query), list(texts), [similarity for similarity, _ in texts.values()], Rules())
     assert [list(texts)[index] for index in chosen] == [text for text, (_, is_meant) in texts.items() if is_meant]
@@ -275,3 +278,28 @@ def test_spec_3_13_a_query_may_name_several_things() -> None:
     several = read_all("my betting losses and the betting debt")
     assert [text for text, _ in several] == ["my betting losses", "the betting debt"]
     assert len(read_all(" and ".join(f"my thing{n} topic" for n in range(9)))) == 4
+
+
+def test_spec_3_12_a_query_names_the_speaker_where_a_statement_says_my_or_nothing() -> None:
+    texts = [
+        ("The wedding is in the mango barn on 14 June, buffet, 120 guests and no alcohol.", "Lakshmi"),
+        ("My brother's wedding has 120 guests and one hundred opinions already.", "Lakshmi"),
+        ("The wedding has 120 guests.", "Ravi"),
+    ]
+    statements = [Statement(turn, 0, text, speaker) for turn, (text, speaker) in enumerate(texts)]
+    wrong = wrong_statements(
+        "Lakshmi's wedding has 120 guests", "Lakshmi's wedding has 140 guests.", statements, [0.5, 0.6, 0.5], Rules()
+    )
+    assert [one.turn for one in wrong] == [0]
+
+
+@pytest.mark.parametrize(
+    ("query", "parts"),
+    [
+        ("my betting and what I owe the bookmaker", ["my betting", "I owe the bookmaker"]),
+        ("our wedding and how much I spent on the ring", ["our wedding", "I spent on the ring"]),
+        ("my knee and what I paid for it", ["my knee and what I paid for it"]),
+    ],
+)
+def test_spec_3_13_what_the_speaker_does_may_be_a_thing_of_its_own(query: str, parts: list[str]) -> None:
+    assert [part for part, _ in read_all(query)] == parts

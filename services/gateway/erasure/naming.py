@@ -1,0 +1,144 @@
+"""Whether a word of a text is a name that a query means, and not a common noun or somebody else's. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from services.common.values.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
+from services.common.values.tokens import lemma
+from services.gateway.erasure.wording import (
+    ARTICLES,
+    DETERMINERS,
+    FIRST,
+    HONOURED,
+    LINKS,
+    OFFICES,
+    ROLES,
+    TITLES,
+    Word,
+)
+
+_DATED: Final = frozenset("in until till since last next this early late mid every during".split())  # noqa: SIM905 - words
+"""Before a month they make it a time: "in May"."""
+_TIMES: Final = frozenset(MONTHS) | SEASONS
+_BEFORE_NOUNS: Final = frozenset({"my", "our", "the", "his", "her", "their"})
+"""Where nothing has capitals, what follows them is a common noun: "my iris scan"."""
+_ALSO_WORDS: Final = frozenset(
+    """
+    rose will ivy bill mark grace hope joy faith dawn april june may august summer daisy lily violet olive heather
+    hazel holly jasmine poppy pearl ruby amber rob bob pat sue frank ernest rich guy art dean drew grant jack miles
+    pierce robin rusty sandy victor ward wade basil reed dale cliff glen heath forest brook sky star angel iris penny
+    sunny melody harmony
+    """.split()  # noqa: SIM905 - words
+)
+"""Names that are words of the language too."""
+_PLANTS: Final = frozenset(
+    "rosemary basil sage ginger olive ivy rose lily violet daisy iris poppy hazel holly heather jasmine".split()  # noqa: SIM905
+)
+_BESIDE_PLANTS: Final = frozenset(
+    """
+    thyme garlic lemon parsley mint marinade oven pan bed pot soil seed seeds petals bush hedge compost prune pruned
+    water watered herb herbs leaves flower flowers bloom garden oil salad sauce tea
+    """.split()  # noqa: SIM905 - words
+)
+_BEFORE_NAMES: Final = frozenset(
+    {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
+)
+_ADVERBS: Final = frozenset("also still never always just even only often usually now already".split())  # noqa: SIM905
+"""Between who does something and the verb."""
+_REACHES: Final = frozenset({"text", "message", "phone", "email"})
+"""What somebody does who gets in touch; else these are nouns."""
+_TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
+_NAMED_AFTER: Final = frozenset(
+    "letter epistle gospel book feast psalm church chapel cathedral town city village university island".split()  # noqa: SIM905
+)
+"""Before "of" and a name they are works and places that bear it."""
+
+
+def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
+    """Returns whether a word is a part of a name: with a capital, unless the text has none, and no common noun."""
+    word = words[place]
+    if word.bare not in name:
+        return False
+    is_held = len(name) > 1 and name[0] in OFFICES
+    if is_held and word.bare in OFFICES:
+        return place + 1 < len(words) and words[place + 1].bare in name
+    if is_held and not _is_of_office(words, place):
+        return False  # "Morel mushrooms", where Captain Morel is meant
+    knows_capitals = any(other.is_capital and other.lower != "i" and len(other.text) > 1 for other in words)
+    if word.bare in _PLANTS and any(other.bare in _BESIDE_PLANTS for other in words):
+        return False  # "Rosemary goes behind the thyme"
+    if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
+        return _stands_as_a_name(words, place)
+    if knows_capitals and not word.text[:1].isupper():
+        return False
+    before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
+    if word.bare in _TIMES and (before is not None or place + 1 < len(words)):
+        after = words[place + 1].text if place + 1 < len(words) else ""
+        if after[:1].isdigit() or (before is not None and (before.lower in _DATED or before.text[:1].isdigit())):
+            return False
+    if not knows_capitals and _is_behind_article(words, place):
+        return False  # "I have a nice tan"
+    if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
+        return False
+    if before is not None and before.is_capital and before.bare in HONOURED and before.bare not in name:
+        return False
+    if before is not None and before.lower == "of" and place > 1 and words[place - 2].bare in _NAMED_AFTER:
+        return False  # "the letter of Paul to the Galatians"
+    if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
+        return False  # "the train to Pickering", where Mr Pickering is meant
+    return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _is_of_office(words: Sequence[Word], place: int) -> bool:
+    """Whether a name stands for somebody: behind no article, and at the beginning before no noun: "Morel mushrooms"."""
+    before = words[place - 1] if place else None
+    if before is not None:
+        return before.lower not in ARTICLES | {"the"} or before.index < words[place].index - 1
+    after = words[1] if len(words) > 1 and words[1].index == words[0].index + 1 else None
+    if after is None or words[0].is_possessive or after.is_capital or after.lower in _ADVERBS | LINKS:
+        return after is None or after.lower not in DETERMINERS
+    return after.bare in AUXILIARIES or lemma(after.bare) in VERBS or after.bare.endswith("ed")
+
+
+def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
+    """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
+    after = next((word for word in words[place + 1 :] if word.lower not in _ADVERBS), None)
+    if place == 0:
+        does = after is not None and (
+            after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or after.bare.endswith("ed")
+        )
+        return does or (after is not None and words[0].is_possessive)
+    before = words[place - 1]
+    if after is not None and (after.lower in {"chapter", "verse"} or after.lower[0].isdigit()):
+        return False  # "the reading is from mark, chapter 4"
+    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or _is_role(words, place - 1))
+
+
+def _is_role(words: Sequence[Word], place: int) -> bool:
+    """Whether a word says who somebody is to the speaker, also in parts: "brother in law"."""
+    if words[place].lower in ROLES:
+        return True
+    return place > 1 and "-".join(word.lower for word in words[place - 2 : place + 1]) in ROLES
+
+
+def _is_behind_article(words: Sequence[Word], place: int) -> bool:
+    """Whether an article and another word stand before a word, nothing between them."""
+    near = words[max(0, place - 2) : place]
+    return len(near) > 1 and near[0].lower in ARTICLES and words[place].index - near[0].index == len(near)
+
+
+def _is_first_name(before: Word, name: tuple[str, ...]) -> bool:
+    """Whether a capital before a surname makes it another one's: "Bruce Lee", where "Dr Lee" is meant."""
+    is_name = before.is_capital and before.bare not in {*name, *TITLES} and before.lower == before.bare
+    return is_name and before.lower not in DETERMINERS | FIRST | LINKS and before.bare not in ROLES
+
+
+def surname_behind(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
+    """Returns the capitalised word that follows a name directly and is no part of it; empty where there is none."""
+    if place + 1 == len(words) or words[place + 1].index != words[place].index + 1 or "'" in words[place].text:
+        return ""
+    follower = words[place + 1]
+    is_part = any(follower.bare in name for name in names)
+    return "" if is_part or not follower.is_capital or follower.lower in FIRST else follower.bare
