@@ -123,7 +123,8 @@ def update_note_command(request: pb.UpdateNoteRequest, caller: Principal, *, lim
                 v.add(name, "must be set, as the update mask names it")
     if not names:
         v.add("update_mask", "names no field, and none is set")
-    v.text("content", request.content, chars_max=limits.content_chars_max, required=False)
+    is_changed = is_set["content"] and "content" in names
+    v.text("content", request.content, chars_max=limits.content_chars_max, required=is_changed)
     if is_set["kind"]:
         v.enum("kind", request.kind, NoteKind)
     time = _check_fields(v, request, limits)

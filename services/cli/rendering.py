@@ -56,6 +56,11 @@ def plain(text: str) -> Text:
     return Text(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things in words: "1 turn", "2 turns"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def turn_text(turn: Turn) -> Text:
     """What was said, and what its photos show."""
     captions = [f"[photo: {a.caption}]" for a in turn.attachments if a.caption]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
 
 from services.common.errors import FieldViolation, InvalidArgument, Reason
+
+_T = TypeVar("_T")
 
 _NUL: Final = "\x00"
 # They part the ids inside keys, cannot be stored by every store, or are not text at all.
@@ -51,8 +54,18 @@ class Violations:
         self._found.append(_Found(reason, FieldViolation(field_path, description), facts or {}))
 
     def include(self, error: InvalidArgument) -> None:
-        """Takes over the violations of an error that a conversion raised."""
-        self._found += [_Found(error.reason, violation, error.metadata) for violation in error.violations]
+        """Takes over the violations of an error that a conversion raised, but for those that were found already."""
+        known = {found.violation for found in self._found}
+        new = [violation for violation in error.violations if violation not in known]
+        self._found += [_Found(error.reason, violation, error.metadata) for violation in new]
+
+    def read(self, convert: Callable[[], _T], otherwise: _T) -> _T:
+        """What a conversion returns; `otherwise` where it raises `InvalidArgument`, whose violations are taken over."""
+        try:
+            return convert()
+        except InvalidArgument as error:
+            self.include(error)
+            return otherwise
 
     def text(self, field_path: str, value: str, *, chars_max: int, required: bool = True) -> bool:
         """Checks that a text is there, not too long, and holds no NUL, which stores cannot hold."""
@@ -93,11 +106,11 @@ class Violations:
             self.add(field_path, description, reason=Reason.TOO_MANY_ITEMS, facts=_limit(count_max, count))
         return count_min <= count <= count_max
 
-    def number(self, field_path: str, value: float, *, low: float, high: float) -> bool:
-        """Checks that a number is finite and within its range, bounds included."""
+    def number(self, field_path: str, value: float, *, low: float, high: float, unit: str = "") -> bool:
+        """Checks that a number is finite and within its range, bounds included; `unit` is that of the bounds."""
         good = math.isfinite(value) and low <= value <= high
         if not good:
-            self.add(field_path, f"must be between {low:g} and {high:g}")
+            self.add(field_path, f"must be between {_shown(low)} and {_shown(high)} {unit}".rstrip())
         return good
 
     def uuid(self, field_path: str, value: str) -> bool:
@@ -144,3 +157,8 @@ class Violations:
 
 def _limit(limit: int, actual: int) -> dict[str, str]:
     return {"limit": str(limit), "actual": str(actual)}
+
+
+def _shown(bound: float) -> str:
+    """A bound as people read it: whole numbers in full."""
+    return f"{int(bound):,}" if float(bound).is_integer() else f"{bound:g}"

@@ -23,9 +23,8 @@ from services.common.idempotency.model import IdempotencyKey
 from services.common.idempotency.requests import idempotency_key
 from services.common.paging import Cursor, PageTokens
 from services.common.reading import chosen_reader, reader_from_proto, reader_identity
-from services.common.scope import Reader
+from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
-from services.episodic.candidates import CandidateQuery
 from services.episodic.comparison import ModelQuestion
 from services.episodic.config import EpisodeLimits
 from services.episodic.model import (
@@ -36,16 +35,12 @@ from services.episodic.model import (
     UserId,
 )
 from services.episodic.removal_store import EpisodeSelection
-from services.episodic.service import Deletion, SearchQuery
+from services.episodic.service import SearchQuery
 from services.episodic.store import EpisodeCursor, EpisodeFilter, Vector
 
-_Write: TypeAlias = (
-    pb.ArchiveEpisodesRequest
-    | pb.RestoreEpisodesRequest
-    | internal_pb.DeleteEpisodesRequest
-    | internal_pb.RecordFeedbackRequest
-)
-_TIMES: Final[tuple[Literal["start_time", "end_time"], ...]] = ("start_time", "end_time")
+_TimeField: TypeAlias = Literal["start_time", "end_time"]
+_TIMES: Final[tuple[_TimeField, ...]] = ("start_time", "end_time")
+_NOBODY: Final[Reader] = GLOBAL_SCOPE  # in the place of a reader that is not valid, until the request is refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +59,8 @@ def owner(tenant_id: str, user_id: str, rules: Rules) -> Owner:
     Raises:
         InvalidArgument: The user id is missing, too long, or holds control characters.
     """
-    _check_id("user_id", user_id, rules)
-    return Owner(TenantId(tenant_id), UserId(user_id))
+    check_id("user_id", user_id, rules)
+    return _owner(tenant_id, user_id)
 
 
 def episode_id(value: str, *, field_path: str = "episode_id") -> EpisodeId:
@@ -89,31 +84,78 @@ def episode_ids(values: Sequence[str], *, field_path: str = "episode_ids", count
     """
     if not values:
         raise invalid(field_path, "is required")
-    return _bounded_ids(values, field_path=field_path, count_max=count_max)
+    return bounded_ids(values, field_path=field_path, count_max=count_max)
 
 
-def episode_filter(request: pb.ListEpisodesRequest, rules: Rules) -> EpisodeFilter:
-    """Which episodes a list holds.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListCommand:
+    """A page of episodes."""
+
+    owner: Owner
+    which: EpisodeFilter
+    page_size: int
+    after: EpisodeCursor | None
+
+
+def get_command(
+    request: pb.GetEpisodeRequest, *, tenant_id: str, rules: Rules
+) -> tuple[Owner, EpisodeId, Reader | None]:
+    """Whose episode, which, and for whom.
 
     Raises:
-        InvalidArgument: The conversation id or a time is malformed, or the status is unknown.
+        InvalidArgument: Names every wrong field.
     """
-    if request.conversation_id:
-        _check_id("conversation_id", request.conversation_id, rules)
-    start = moment(request.start_time, field_path="start_time") if request.HasField("start_time") else None
-    end = moment(request.end_time, field_path="end_time") if request.HasField("end_time") else None
-    status = None
+    v = Violations()
+    v.identifier("user_id", request.user_id, chars_max=rules.limits.id_chars_max)
+    v.uuid("episode_id", request.episode_id)
+    reader = v.read(lambda: chosen_reader(request), None)
+    v.raise_if_any()
+    return _owner(tenant_id, request.user_id), EpisodeId(UUID(request.episode_id)), reader
+
+
+def batch_command(
+    request: pb.BatchGetEpisodesRequest, *, tenant_id: str, rules: Rules
+) -> tuple[Owner, Sequence[EpisodeId], Reader | None]:
+    """Whose episodes, which, and for whom.
+
+    Raises:
+        InvalidArgument: Names every wrong field.
+    """
+    v = Violations()
+    v.identifier("user_id", request.user_id, chars_max=rules.limits.id_chars_max)
+    ids = v.read(lambda: episode_ids(request.episode_ids, count_max=rules.limits.get_batch_max), list[EpisodeId]())
+    reader = v.read(lambda: chosen_reader(request), None)
+    v.raise_if_any()
+    return _owner(tenant_id, request.user_id), ids, reader
+
+
+def list_command(request: pb.ListEpisodesRequest, *, tenant_id: str, rules: Rules, tokens: PageTokens) -> ListCommand:
+    """Which page of which episodes.
+
+    Raises:
+        InvalidArgument: Names every wrong field; the page token, when it was issued for another query or tenant.
+    """
+    limits, v = rules.limits, Violations()
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.identifier("conversation_id", request.conversation_id, chars_max=limits.id_chars_max, required=False)
     if request.HasField("status"):
-        try:
-            status = EpisodeStatus(int(request.status))
-        except ValueError as error:
-            raise _unknown_enum("status", request.status) from error
-    return EpisodeFilter(
-        conversation_id=request.conversation_id or None,
-        status=status,
-        start_time=start,
-        end_time=end,
-        reader=chosen_reader(request),
+        v.enum("status", request.status, EpisodeStatus)
+    start, end = _time(v, request, "start_time"), _time(v, request, "end_time")
+    size = v.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
+    reader = v.read(lambda: chosen_reader(request), None)
+    v.raise_if_any()
+    cursor = tokens.decode(request.page_token, tenant_id=tenant_id, query=list_identity(request))
+    return ListCommand(
+        owner=_owner(tenant_id, request.user_id),
+        which=EpisodeFilter(
+            conversation_id=request.conversation_id or None,
+            status=EpisodeStatus(request.status) if request.HasField("status") else None,
+            start_time=start,
+            end_time=end,
+            reader=reader,
+        ),
+        page_size=size,
+        after=None if cursor is None else EpisodeCursor(*_position(cursor)),
     )
 
 
@@ -121,139 +163,43 @@ def search_query(request: pb.SearchEpisodesRequest, *, tenant_id: str, rules: Ru
     """A search for similar episodes.
 
     Raises:
-        InvalidArgument: A field is missing, malformed or over its limit.
+        InvalidArgument: Names every field that is missing, malformed or over its limit.
     """
-    limits = rules.limits
+    limits, v = rules.limits, Violations()
     has_vector = request.HasField("query_vector")
-    if not has_vector and not request.query.strip():
-        raise invalid("query", "is required unless a vector is given")
-    _check_text("query", request.query, limits.query_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
+    v.text("query", request.query, chars_max=limits.query_chars_max, required=not has_vector)
+    given = v.read(lambda: vector(request.query_vector, "query_vector", rules), None) if has_vector else None
+    reader = v.read(lambda: reader_of(request), _NOBODY)
+    v.number("limit", request.limit, low=0, high=limits.limit_max)
+    v.raise_if_any()
     return SearchQuery(
-        owner=owner(tenant_id, request.user_id, rules),
+        owner=_owner(tenant_id, request.user_id),
         text=request.query,
-        vector=vector(request.query_vector, "query_vector", rules) if has_vector else None,
-        scope_keys=_reader(request).visible_keys(),
-        limit=_count("limit", request.limit, default=limits.limit_default, least=1, most=limits.limit_max),
+        vector=given,
+        scope_keys=reader.visible_keys(),
+        limit=request.limit or limits.limit_default,
     )
 
 
-def candidate_query(request: internal_pb.SearchCandidatesRequest, *, tenant_id: str, rules: Rules) -> CandidateQuery:
-    """A coarse search.
+def status_command(
+    request: pb.ArchiveEpisodesRequest | pb.RestoreEpisodesRequest, caller: Principal, rules: Rules
+) -> tuple[Owner, EpisodeSelection, IdempotencyKey]:
+    """Whose episodes are to be archived or restored, and which.
 
     Raises:
-        InvalidArgument: A field is missing, malformed or over its limit.
+        InvalidArgument: Names every wrong field: nothing is named, or both ids and a conversation, or too many ids.
     """
-    limits = rules.limits
-    if not request.query.strip():
-        raise invalid("query", "is required")
-    _check_text("query", request.query, limits.query_chars_max)
-    radius = request.neighbour_radius if request.HasField("neighbour_radius") else None
-    return CandidateQuery(
-        owner=owner(tenant_id, request.user_id, rules),
-        text=request.query,
-        vector=vector(request.query_vector, "query_vector", rules),
-        scope_keys=_reader(request).visible_keys(),
-        retriever_limit=_count(
-            "retriever_limit",
-            request.retriever_limit,
-            default=limits.retriever_limit_default,
-            least=1,
-            most=limits.retriever_limit_max,
-        ),
-        neighbour_seeds=_count(
-            "neighbour_seeds",
-            request.neighbour_seeds,
-            default=limits.neighbour_seeds_default,
-            least=1,
-            most=limits.neighbour_seeds_max,
-        ),
-        neighbour_radius=limits.neighbour_radius_default
-        if radius is None
-        else _in_range("neighbour_radius", radius, least=0, most=limits.neighbour_radius_max),
-        include=_bounded_ids(
-            request.include_episode_ids, field_path="include_episode_ids", count_max=limits.include_max
-        ),
-        with_statistics=request.with_statistics,
-        archived_after=moment(request.archived_after_time, field_path="archived_after_time")
-        if request.HasField("archived_after_time")
-        else None,
-        tokens=token_vectors(request.query_tokens, "query_tokens", rules) if request.HasField("query_tokens") else None,
-    )
-
-
-def feedback(request: internal_pb.RecordFeedbackRequest) -> int:
-    """A feedback.
-
-    Raises:
-        InvalidArgument: It is unset, or none of -1, 0 and 1.
-    """
-    if not request.HasField("feedback"):
-        raise invalid("feedback", "is required")
-    return _in_range("feedback", request.feedback, least=-1, most=1)
-
-
-def write_key(request: _Write, caller: Principal, rules: Rules) -> IdempotencyKey:
-    """The idempotency key of a request.
-
-    Raises:
-        InvalidArgument: The request id is missing, too long, or holds control characters.
-    """
-    _check_id("request_id", request.request_id, rules)
-    return idempotency_key(request, caller)
-
-
-def selection(request: pb.ArchiveEpisodesRequest | pb.RestoreEpisodesRequest, rules: Rules) -> EpisodeSelection:
-    """Which episodes are to be changed.
-
-    Raises:
-        InvalidArgument: Nothing is named, or both ids and a conversation, or too many ids.
-    """
+    v = Violations()
+    v.identifier("request_id", request.request_id, chars_max=rules.limits.id_chars_max)
+    v.identifier("user_id", request.user_id, chars_max=rules.limits.id_chars_max)
+    selection = EpisodeSelection(episode_ids=())
     if bool(request.episode_ids) == bool(request.conversation_id):
-        raise invalid("episode_ids", "or conversation_id is required, and only one of them")
-    return _selection(request.episode_ids, request.conversation_id, rules)
-
-
-def deletion(request: internal_pb.DeleteEpisodesRequest, *, tenant_id: str, rules: Rules) -> Deletion:
-    """What is to be deleted.
-
-    Raises:
-        InvalidArgument: Nothing is named, or more than one kind of thing, or too many ids.
-    """
-    named = (request.episode_ids, request.conversation_id, request.all_of_user, request.all_of_tenant)
-    if sum(map(bool, named)) != 1:
-        raise invalid("episode_ids", "or conversation_id or all_of_user or all_of_tenant is required, and only one")
-    if request.all_of_tenant:
-        if request.user_id:
-            raise invalid("user_id", "must be empty where everything of the tenant is deleted")
-        return Deletion(TenantId(tenant_id), None, EpisodeSelection())
-    whose = owner(tenant_id, request.user_id, rules)
-    if request.all_of_user:
-        return Deletion(whose.tenant_id, whose, EpisodeSelection())
-    return Deletion(whose.tenant_id, whose, _selection(request.episode_ids, request.conversation_id, rules))
-
-
-def page_size(value: int, rules: Rules) -> int:
-    """How many entries a page holds; more than the limit is the limit.
-
-    Raises:
-        InvalidArgument: It is negative.
-    """
-    if value < 0:
-        raise invalid("page_size", "must not be negative")
-    return min(value or rules.limits.page_size_default, rules.limits.page_size_max)
-
-
-def list_cursor(request: pb.ListEpisodesRequest, *, tenant_id: str, tokens: PageTokens) -> EpisodeCursor | None:
-    """Where the asked-for page begins; None for the first.
-
-    Raises:
-        InvalidArgument: The token is malformed, or was issued for another query or tenant.
-    """
-    cursor = tokens.decode(request.page_token, tenant_id=tenant_id, query=list_identity(request))
-    if cursor is None:
-        return None
-    time, identity = cursor
-    return EpisodeCursor(datetime.fromisoformat(str(time)), EpisodeId(UUID(str(identity))))
+        v.add("episode_ids", "or conversation_id is required, and only one of them")
+    else:
+        selection = v.read(lambda: selection_of(request.episode_ids, request.conversation_id, rules), selection)
+    v.raise_if_any()
+    return _owner(caller.tenant_id, request.user_id), selection, idempotency_key(request, caller)
 
 
 def list_identity(request: pb.ListEpisodesRequest) -> Cursor:
@@ -263,43 +209,72 @@ def list_identity(request: pb.ListEpisodesRequest) -> Cursor:
     return ("ListEpisodes", request.user_id, request.conversation_id, status, *times, *reader_identity(request))
 
 
-def _selection(ids: Sequence[str], conversation_id: str, rules: Rules) -> EpisodeSelection:
+def _time(v: Violations, request: pb.ListEpisodesRequest, name: _TimeField) -> datetime | None:
+    if not request.HasField(name):
+        return None
+    return v.read(lambda: moment(getattr(request, name), field_path=name), None)
+
+
+def _position(cursor: Cursor) -> tuple[datetime, EpisodeId]:
+    time, identity = cursor
+    return datetime.fromisoformat(str(time)), EpisodeId(UUID(str(identity)))
+
+
+def selection_of(ids: Sequence[str], conversation_id: str, rules: Rules) -> EpisodeSelection:
+    """The episodes of a conversation where one is named, else those of the ids.
+
+    Raises:
+        InvalidArgument: An id is malformed, or there are too many or none.
+    """
     if conversation_id:
-        _check_id("conversation_id", conversation_id, rules)
+        check_id("conversation_id", conversation_id, rules)
         return EpisodeSelection(conversation_id=conversation_id)
     return EpisodeSelection(episode_ids=episode_ids(ids, count_max=rules.limits.removal_batch_max))
 
 
-def model_questions(request: pb.GetModelComparisonRequest, rules: Rules) -> list[ModelQuestion]:
-    """What two models are compared on.
+def comparison_command(
+    request: pb.GetModelComparisonRequest, *, tenant_id: str, rules: Rules
+) -> tuple[Owner, list[ModelQuestion], Sequence[str]]:
+    """Whose episodes two models are compared on, with which questions, and the keys of places that the reader sees.
 
     Raises:
-        InvalidArgument: There is no question, there are too many, or one is malformed or over a limit.
+        InvalidArgument: A field is missing or malformed; there is no question, there are too many, or one is malformed
+            or over a limit.
     """
-    limits, questions = rules.limits, list[ModelQuestion]()
-    if not request.questions:
-        raise invalid("questions", "is required")
-    check_count("questions", len(request.questions), limits.compared_questions_max)
-    for number, question in enumerate(request.questions):
+    v = Violations()
+    v.identifier("user_id", request.user_id, chars_max=rules.limits.id_chars_max)
+    questions = v.read(lambda: _model_questions(request, rules), list[ModelQuestion]())
+    reader = v.read(lambda: reader_of(request), _NOBODY)
+    v.raise_if_any()
+    return _owner(tenant_id, request.user_id), questions, reader.visible_keys()
+
+
+def _model_questions(request: pb.GetModelComparisonRequest, rules: Rules) -> list[ModelQuestion]:
+    limits, v, questions = rules.limits, Violations(), list[ModelQuestion]()
+    count_max = limits.compared_questions_max
+    v.count("questions", len(request.questions), count_min=1, count_max=count_max)
+    for number, question in enumerate(request.questions[:count_max]):
         path = f"questions[{number}]"
-        if not question.query.strip():
-            raise invalid(f"{path}.query", "is required")
-        _check_text(f"{path}.query", question.query, limits.query_chars_max)
-        relevant = _bounded_ids(
-            question.relevant_episode_ids, field_path=f"{path}.relevant_episode_ids", count_max=limits.include_max
-        )
+        v.text(f"{path}.query", question.query, chars_max=limits.query_chars_max)
+        try:
+            ids_path, ids_max = f"{path}.relevant_episode_ids", limits.include_max
+            relevant = bounded_ids(question.relevant_episode_ids, field_path=ids_path, count_max=ids_max)
+        except InvalidArgument as error:
+            v.include(error)
+            continue
         questions.append(ModelQuestion(question.query, relevant))
+    v.raise_if_any()
     return questions
 
 
-def scope_keys(request: pb.GetModelComparisonRequest) -> Sequence[str]:
-    """Keys of the places that the reader sees."""
-    return _reader(request).visible_keys()
-
-
-def _reader(
+def reader_of(
     request: pb.SearchEpisodesRequest | internal_pb.SearchCandidatesRequest | pb.GetModelComparisonRequest,
 ) -> Reader:
+    """Who reads.
+
+    Raises:
+        InvalidArgument: The scope is not valid.
+    """
     return reader_from_proto(request.reader_scope, present=request.HasField("reader_scope"))
 
 
@@ -321,18 +296,37 @@ def token_vectors(message: common_pb2.TokenVectors, path: str, rules: Rules) -> 
     return found
 
 
-def _bounded_ids(values: Sequence[str], *, field_path: str, count_max: int) -> list[EpisodeId]:
-    check_count(field_path, len(values), count_max)
-    return [episode_id(value, field_path=f"{field_path}[{i}]") for i, value in enumerate(values)]
+def bounded_ids(values: Sequence[str], *, field_path: str, count_max: int) -> list[EpisodeId]:
+    """Up to `count_max` episode ids.
+
+    Raises:
+        InvalidArgument: There are more, or some are not UUIDs; all of these are named.
+    """
+    v = Violations()
+    if v.count(field_path, len(values), count_max=count_max):
+        for i, value in enumerate(values):
+            v.uuid(f"{field_path}[{i}]", value)
+    v.raise_if_any()
+    return [EpisodeId(UUID(value)) for value in values]
 
 
-def _check_id(path: str, value: str, rules: Rules) -> None:
+def check_id(path: str, value: str, rules: Rules) -> None:
+    """Check an id that a caller chose.
+
+    Raises:
+        InvalidArgument: It is missing, too long, or holds control characters.
+    """
     violations = Violations()
     violations.identifier(path, value, chars_max=rules.limits.id_chars_max)
     violations.raise_if_any()
 
 
-def _check_text(path: str, value: str, chars_max: int) -> None:
+def check_text(path: str, value: str, chars_max: int) -> None:
+    """Check the length of a text.
+
+    Raises:
+        InvalidArgument: It is too long, or holds a NUL character.
+    """
     if len(value) > chars_max:
         raise InvalidArgument(
             f"{path} is too long",
@@ -359,25 +353,10 @@ def check_count(path: str, count: int, count_max: int) -> None:
         )
 
 
-def _count(path: str, value: int, *, default: int, least: int, most: int) -> int:
-    return default if value == 0 else _in_range(path, value, least=least, most=most)
-
-
-def _in_range(path: str, value: int, *, least: int, most: int) -> int:
-    if not least <= value <= most:
-        raise invalid(path, f"must be in [{least}, {most}]")
-    return value
-
-
 def invalid(path: str, description: str) -> InvalidArgument:
     """The error of a field."""
     return InvalidArgument(f"{path} {description}", violations=[FieldViolation(path, description)])
 
 
-def _unknown_enum(path: str, value: int) -> InvalidArgument:
-    description = "is required" if value == 0 else f"has the unknown value {value}"
-    return InvalidArgument(
-        f"{path} {description}",
-        reason=Reason.UNKNOWN_ENUM_VALUE,
-        violations=[FieldViolation(path, description)],
-    )
+def _owner(tenant_id: str, user_id: str) -> Owner:
+    return Owner(TenantId(tenant_id), UserId(user_id))

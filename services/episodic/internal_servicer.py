@@ -11,7 +11,7 @@ from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.clock import Clock
-from services.episodic import commands, convert, new_episodes
+from services.episodic import commands, convert, internal_commands, new_episodes
 from services.episodic.commands import Rules
 from services.episodic.comparison import ModelComparer
 from services.episodic.model import TenantId
@@ -51,7 +51,7 @@ class EpisodicInternalServicer(episodic_internal_pb2_grpc.EpisodicInternalServic
         self, request: internal_pb.SearchCandidatesRequest, _context: Context
     ) -> internal_pb.SearchCandidatesResponse:
         """See episodic_internal.proto."""
-        query = commands.candidate_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
+        query = internal_commands.candidate_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
         return convert.candidates_to_proto(await self._episodes.search_candidates(query))
 
     async def RecordFeedback(
@@ -62,8 +62,8 @@ class EpisodicInternalServicer(episodic_internal_pb2_grpc.EpisodicInternalServic
         changed = await self._episodes.record_feedback(
             commands.owner(principal.tenant_id, request.user_id, self._rules),
             commands.episode_ids(request.episode_ids, count_max=self._rules.limits.update_batch_max),
-            commands.feedback(request),
-            key=commands.write_key(request, principal, self._rules),
+            internal_commands.feedback(request),
+            key=internal_commands.write_key(request, principal, self._rules),
         )
         return internal_pb.RecordFeedbackResponse(episode_ids=[str(episode_id) for episode_id in changed])
 
@@ -81,8 +81,8 @@ class EpisodicInternalServicer(episodic_internal_pb2_grpc.EpisodicInternalServic
     ) -> internal_pb.DeleteEpisodesResponse:
         """See episodic_internal.proto."""
         principal = current_principal()
-        deletion = commands.deletion(request, tenant_id=principal.tenant_id, rules=self._rules)
-        key = commands.write_key(request, principal, self._rules)
+        deletion = internal_commands.deletion(request, tenant_id=principal.tenant_id, rules=self._rules)
+        key = internal_commands.write_key(request, principal, self._rules)
         deleted = await self._episodes.delete(deletion, key=key)
         return internal_pb.DeleteEpisodesResponse(deleted_count=deleted.episodes, destroyed_data_keys=deleted.data_keys)
 

@@ -11,7 +11,6 @@ from mneme.episodic.v1 import episodic_pb2 as pb
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.paging import PageTokens
-from services.common.reading import chosen_reader
 from services.episodic import commands, convert
 from services.episodic.commands import Rules
 from services.episodic.comparison import ModelComparer
@@ -45,30 +44,27 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
 
     async def GetEpisode(self, request: pb.GetEpisodeRequest, _context: Context) -> pb.GetEpisodeResponse:
         """See episodic.proto."""
-        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
-        episode = await self._episodes.get_episode(
-            owner, commands.episode_id(request.episode_id), chosen_reader(request)
+        owner, episode_id, reader = commands.get_command(
+            request, tenant_id=current_principal().tenant_id, rules=self._rules
         )
+        episode = await self._episodes.get_episode(owner, episode_id, reader)
         return pb.GetEpisodeResponse(episode=convert.episode_to_proto(episode, self._episodes.decay_factor))
 
     async def BatchGetEpisodes(
         self, request: pb.BatchGetEpisodesRequest, _context: Context
     ) -> pb.BatchGetEpisodesResponse:
         """See episodic.proto."""
-        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
-        ids = commands.episode_ids(request.episode_ids, count_max=self._rules.limits.get_batch_max)
-        episodes = await self._episodes.batch_get(owner, ids, chosen_reader(request))
+        owner, ids, reader = commands.batch_command(request, tenant_id=current_principal().tenant_id, rules=self._rules)
+        episodes = await self._episodes.batch_get(owner, ids, reader)
         bytes_max = self._rules.limits.page_bytes_max
         return convert.batch_to_proto(episodes, self._episodes.decay_factor, bytes_max=bytes_max)
 
     async def ListEpisodes(self, request: pb.ListEpisodesRequest, _context: Context) -> pb.ListEpisodesResponse:
         """See episodic.proto."""
         tenant_id = current_principal().tenant_id
+        command = commands.list_command(request, tenant_id=tenant_id, rules=self._rules, tokens=self._tokens)
         page = await self._episodes.list_episodes(
-            commands.owner(tenant_id, request.user_id, self._rules),
-            commands.episode_filter(request, self._rules),
-            page_size=commands.page_size(request.page_size, self._rules),
-            after=commands.list_cursor(request, tenant_id=tenant_id, tokens=self._tokens),
+            command.owner, command.which, page_size=command.page_size, after=command.after
         )
         return convert.page_to_proto(
             page,
@@ -89,31 +85,23 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         self, request: pb.ArchiveEpisodesRequest, _context: Context
     ) -> pb.ArchiveEpisodesResponse:
         """See episodic.proto."""
-        principal = current_principal()
-        count = await self._episodes.archive(
-            commands.owner(principal.tenant_id, request.user_id, self._rules),
-            commands.selection(request, self._rules),
-            key=commands.write_key(request, principal, self._rules),
-        )
+        owner, selection, key = commands.status_command(request, current_principal(), self._rules)
+        count = await self._episodes.archive(owner, selection, key=key)
         return pb.ArchiveEpisodesResponse(archived_count=count)
 
     async def RestoreEpisodes(
         self, request: pb.RestoreEpisodesRequest, _context: Context
     ) -> pb.RestoreEpisodesResponse:
         """See episodic.proto."""
-        principal = current_principal()
-        count = await self._episodes.restore(
-            commands.owner(principal.tenant_id, request.user_id, self._rules),
-            commands.selection(request, self._rules),
-            key=commands.write_key(request, principal, self._rules),
-        )
+        owner, selection, key = commands.status_command(request, current_principal(), self._rules)
+        count = await self._episodes.restore(owner, selection, key=key)
         return pb.RestoreEpisodesResponse(restored_count=count)
 
     async def GetModelComparison(
         self, request: pb.GetModelComparisonRequest, _context: Context
     ) -> pb.GetModelComparisonResponse:
         """See episodic.proto."""
-        owner = commands.owner(current_principal().tenant_id, request.user_id, self._rules)
-        questions = commands.model_questions(request, self._rules)
-        scope_keys = commands.scope_keys(request)
+        owner, questions, scope_keys = commands.comparison_command(
+            request, tenant_id=current_principal().tenant_id, rules=self._rules
+        )
         return convert.comparison_to_proto(await self._comparer.compare(owner, questions, scope_keys=scope_keys))

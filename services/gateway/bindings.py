@@ -50,7 +50,7 @@ def grant_binding(grants: Grants, use_cases: UseCases, settings: GatewaySettings
     return ServiceBinding(
         "mneme.gateway.v1.GrantService",
         grants_pb2_grpc.add_GrantServiceServicer_to_server,
-        GrantServicer(grants, reader, use_cases.pages, use_cases.clock),
+        GrantServicer(grants, reader, use_cases.pages),
         GRANT_ROLES,
     )
 

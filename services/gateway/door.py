@@ -22,6 +22,7 @@ from mneme.semantic.v1 import code_pb2, facts_pb2, procedures_pb2, profile_pb2, 
 from mneme.session.v1 import context_window_pb2, session_pb2  # noqa: F401
 from services.common.auth import Principal, Role, current_principal
 from services.common.convert import scope_from_proto
+from services.common.errors import InvalidArgument
 from services.common.errors_grpc import from_rpc_error
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
@@ -183,11 +184,15 @@ class Door:
     ) -> Handler:
         async def serve(request: Any, _context: Context) -> bytes:
             caller = current_principal()
-            self._check_user(request.user_id)
             present = request.HasField("reader_scope")
+            try:
+                self._check_user(request.user_id)
+                scope = scope_from_proto(request.reader_scope, present=present, field_path="reader_scope")
+            except InvalidArgument:
+                await call(request, caller)  # the tier names what else is wrong
+                raise
             if is_scope_optional and not present:  # every scope is read: a grant opens nothing more
                 return await call(request, caller)
-            scope = scope_from_proto(request.reader_scope, present=present, field_path="reader_scope")
             granted = await self._grants.to(caller.tenant_id, request.user_id, scope)
             if complete is not None:
                 await complete(request, caller.tenant_id, scope)

@@ -142,8 +142,7 @@ class RequestReader:
         if request.conversation_id:
             self._ids(violations, "", conversation_id=request.conversation_id)
         violations.text("query", request.query, chars_max=settings.query_chars_max)
-        if not 0 <= request.limit <= settings.limit_max:
-            violations.add("limit", f"must be between 0 and {settings.limit_max}")
+        violations.number("limit", request.limit, low=0, high=settings.limit_max)
         tiers = self._tiers(violations, request.tiers)
         if request.task_type:
             violations.enum("task_type", request.task_type, TaskType)
@@ -282,26 +281,33 @@ class RequestReader:
             self._request_id(violations, request_id)
         violations.raise_if_any()
 
-    def page_size(self, value: int) -> int:
-        """The page size to use."""
+    def page_of_user(self, user_id: str, page_size: int, *, conversation_id: str | None = None) -> int:
+        """The page size of a list of what is a user's, once its ids are checked."""
         violations = Violations()
-        size = violations.page_size(value, default=self._limits.page_size_default, maximum=self._limits.page_size_max)
+        self._ids(violations, "", user_id=user_id)
+        if conversation_id is not None:
+            self._ids(violations, "", conversation_id=conversation_id)
+        size = self._page_size(violations, page_size)
         violations.raise_if_any()
         return size
 
     @property
     def page_bytes_max(self) -> int:
-        """How large a page of interactions may grow."""
+        """How large a page may grow."""
         return self._limits.page_bytes_max
 
-    def tier_filter(self, value: int | None) -> Tier | None:
-        """The tier to list, or None for all."""
-        if value is None:
-            return None
+    def dead_letters(self, request: deliveries_pb2.ListDeadLettersRequest) -> tuple[Tier | None, int]:
+        """The tier whose dead letters to list, None for all, and the page size."""
         violations = Violations()
-        violations.enum("tier", value, Tier)
+        if request.HasField("tier"):
+            violations.enum("tier", request.tier, Tier)
+        size = self._page_size(violations, request.page_size)
         violations.raise_if_any()
-        return Tier(value)
+        return Tier(request.tier) if request.HasField("tier") else None, size
+
+    def _page_size(self, violations: Violations, value: int) -> int:
+        limits = self._limits
+        return violations.page_size(value, default=limits.page_size_default, maximum=limits.page_size_max)
 
     def retry(self, request: deliveries_pb2.RetryDeadLettersRequest) -> RetryCommand:
         """The dead letters to put back."""
@@ -373,27 +379,14 @@ class RequestReader:
         *,
         path: str = "",
     ) -> Scope:
-        try:
-            return scope_from_proto(request.scope, present=request.HasField("scope"), field_path=f"{path}{name}")
-        except InvalidArgument as error:
-            violations.include(error)
-            return Scope()
+        present, at = request.HasField("scope"), f"{path}{name}"
+        return violations.read(lambda: scope_from_proto(request.scope, present=present, field_path=at), Scope())
 
     @staticmethod
     def _moment(violations: Violations, request: recall_pb2.RecallRequest, name: _TimeField) -> datetime | None:
         if not request.HasField(name):
             return None
-        try:
-            return moment(getattr(request, name), field_path=name)
-        except InvalidArgument as error:
-            violations.include(error)
-            return None
+        return violations.read(lambda: moment(getattr(request, name), field_path=name), None)
 
     def _written(self, violations: Violations, token: str, tenant_id: str) -> SequenceSpan | None:
-        if not token:
-            return None
-        try:
-            return self._tokens.decode(tenant_id, token)
-        except InvalidArgument as error:
-            violations.include(error)
-            return None
+        return violations.read(lambda: self._tokens.decode(tenant_id, token), None) if token else None

@@ -21,7 +21,7 @@ from mneme.gateway.v1 import (
 from services.common.auth import Principal, current_principal
 from services.common.clock import Clock
 from services.common.errors import InvalidArgument
-from services.common.paging import PageTokens, cut_page
+from services.common.paging import PageTokens, cut_page, fitting
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
 from services.common.telemetry import traceparent
@@ -157,15 +157,17 @@ class MemoryServicer(Handlers, memory_pb2_grpc.MemoryServiceServicer):
     ) -> memory_pb2.ListJudgedRecallsResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
-        self._use.reader.user(request.user_id)
+        limit = self._use.reader.page_of_user(request.user_id, request.page_size)
         query = ("ListJudgedRecalls", request.user_id)
         after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
-        page = await self._use.journal.judged_recalls(
-            tenant_id, request.user_id, limit=self._use.reader.page_size(request.page_size), after=after
-        )
+        page = await self._use.journal.judged_recalls(tenant_id, request.user_id, limit=limit, after=after)
+        recalls, cursor = [convert.judged_recall(item) for item in page.items], page.next_cursor
+        count = fitting(recalls, bytes_max=self._use.reader.page_bytes_max)
+        if count < len(recalls):
+            recalls = recalls[:count]
+            cursor = (recalls[-1].create_time.ToMicroseconds(), recalls[-1].recall_id)
         return memory_pb2.ListJudgedRecallsResponse(
-            recalls=[convert.judged_recall(item) for item in page.items],
-            next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
+            recalls=recalls, next_page_token=self._use.pages.next_token(cursor, tenant_id=tenant_id, query=query)
         )
 
 
@@ -177,12 +179,10 @@ class ConversationServicer(Handlers, conversations_pb2_grpc.ConversationServiceS
     ) -> conversations_pb2.ListConversationsResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
-        self._use.reader.user(request.user_id)
+        limit = self._use.reader.page_of_user(request.user_id, request.page_size)
         query = ("ListConversations", request.user_id)
         after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
-        page = await self._use.journal.conversations(
-            tenant_id, request.user_id, limit=self._use.reader.page_size(request.page_size), after=after
-        )
+        page = await self._use.journal.conversations(tenant_id, request.user_id, limit=limit, after=after)
         return conversations_pb2.ListConversationsResponse(
             conversations=[convert.conversation(item) for item in page.items],
             next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),
@@ -193,16 +193,11 @@ class ConversationServicer(Handlers, conversations_pb2_grpc.ConversationServiceS
     ) -> conversations_pb2.ListInteractionsResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
-        self._use.reader.user(request.user_id, conversation_id=request.conversation_id)
-        query = ("ListInteractions", request.user_id, request.conversation_id)
+        user_id, conversation_id = request.user_id, request.conversation_id
+        limit = self._use.reader.page_of_user(user_id, request.page_size, conversation_id=conversation_id)
+        query = ("ListInteractions", user_id, conversation_id)
         after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
-        page = await self._use.journal.interactions(
-            tenant_id,
-            request.user_id,
-            request.conversation_id,
-            limit=self._use.reader.page_size(request.page_size),
-            after=after,
-        )
+        page = await self._use.journal.interactions(tenant_id, user_id, conversation_id, limit=limit, after=after)
         interactions, cursor = cut_page(
             [convert.interaction(item) for item in page.items],
             has_more=page.next_cursor is not None,
@@ -233,12 +228,10 @@ class DeliveryServicer(Handlers, deliveries_pb2_grpc.DeliveryServiceServicer):
     ) -> deliveries_pb2.ListDeadLettersResponse:
         """See the proto."""
         tenant_id = current_principal().tenant_id
-        tier = self._use.reader.tier_filter(request.tier if request.HasField("tier") else None)
+        tier, limit = self._use.reader.dead_letters(request)
         query = ("ListDeadLetters", request.tier)
         after = self._use.pages.decode(request.page_token, tenant_id=tenant_id, query=query)
-        page = await self._use.journal.dead_letters(
-            tenant_id, tier=tier, limit=self._use.reader.page_size(request.page_size), after=after
-        )
+        page = await self._use.journal.dead_letters(tenant_id, tier=tier, limit=limit, after=after)
         return deliveries_pb2.ListDeadLettersResponse(
             dead_letters=[convert_deliveries.dead_letter(item) for item in page.items],
             next_page_token=self._use.pages.next_token(page.next_cursor, tenant_id=tenant_id, query=query),

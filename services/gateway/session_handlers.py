@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from itertools import groupby
 from typing import Final
 
@@ -36,9 +37,14 @@ class SessionHandlers(Handlers):
         }
 
     async def create_session(self, request: pb.CreateSessionRequest, _context: Context) -> pb.CreateSessionResponse:
-        """The settings of the new session are in the log before the response."""
+        """A session that its store lost exists yet; the settings of a new one are in the log before the response."""
         self._use.reader.user(request.user_id, request_id=request.request_id)
         principal = current_principal()
+        if request.conversation_id:
+            with contextlib.suppress(InvalidArgument):  # the tier names what else is wrong
+                await self._use.sessions.find(
+                    principal, request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
+                )
         response = await self._use.upstream.session.create_session(
             principal, request, timeout_seconds=self._seconds_left()
         )

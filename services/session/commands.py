@@ -322,6 +322,6 @@ def _idempotency_key(
 def _ttl(message: Duration, limits: SessionLimits, violations: Violations) -> timedelta | None:
     seconds = message.seconds + message.nanos / 1e9
     low, high = limits.ttl_min.total_seconds(), limits.ttl_max.total_seconds()
-    if not violations.number("ttl", seconds, low=low, high=high):
+    if not violations.number("ttl", seconds, low=low, high=high, unit="s"):
         return None
     return timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)

@@ -25,7 +25,7 @@ class SessionDefaults:
     """What a session gets that asks for nothing."""
 
     window_turns: Count = 10  # newest turns in the window
-    ttl: Duration = timedelta(seconds=3_600)  # lifetime after the last write
+    ttl: Duration = timedelta(seconds=3_600)  # lifetime after the last read or write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,18 @@ class GrantStoreContract:
         assert await ids_of(grants) == []  # and makes no grant anew
         assert await grants.revoke(ACME, RevokeGrant("r2", "ada", made.grant.grant_id))
 
+    async def test_spec_6_3_a_repeat_behind_the_end_of_the_grant_returns_the_first_answer(
+        self, grants: GrantStore, clock: FakeClock
+    ) -> None:
+        command = new("r1", expire_time=clock.now() + timedelta(seconds=10))
+        made = await grants.create(ACME, command)
+        clock.advance(seconds=10)
+        assert await grants.create(ACME, command) == replace(made, replayed=True)
+        with pytest.raises(InvalidArgument) as caught:
+            await grants.create(ACME, replace(command, request_id="r2"))
+        assert [violation.field_path for violation in caught.value.violations] == ["expire_time"]
+        assert await ids_of(grants) == []
+
     async def test_spec_6_3_a_request_id_with_another_content_is_refused(self, grants: GrantStore) -> None:
         made = await grants.create(ACME, new("r1"))
         with pytest.raises(InvalidArgument) as caught:

@@ -315,6 +315,22 @@ class NoteUpkeepContract:
         assert await job.undo(ANN, made) == 2
         assert list((await store.get(ANN, note_id(1), links_max=9)).links) == [links[0], links[2], links[1]]
 
+    async def test_spec_4_3_a_link_that_became_too_weak_goes_without_waiting_for_a_period(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
+    ) -> None:
+        await self.put(store, embedder, *self.notes("a", "b", "c"))
+
+        def link(two: int, origin: LinkOrigin) -> Link:
+            return Link(LinkKey(note_id(1), note_id(two), LinkType.RELATED_TO), 0.09, origin, NOW, NOW)
+
+        links = [link(2, LinkOrigin.SIMILARITY), link(3, LinkOrigin.CALLER)]
+        await store.write(ANN, lambda writer: writer.put_links(links))
+        job = FadeLinks(store, clock, FadingSettings(), page=2)
+        made = await self.run(job, clock)
+        assert [change.action for change in made] == ["remove_link"]
+        assert list((await store.get(ANN, note_id(1), links_max=9)).links) == [links[1]]
+        assert await job.undo(ANN, made) == 1
+
     async def test_spec_6_6_nothing_that_maintenance_made_outlives_its_source(
         self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
     ) -> None:

@@ -95,18 +95,28 @@ def topics_of(notes: Sequence[Note], limit: int = TOPICS_MAX) -> tuple[tuple[str
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit])
 
 
-def to_markdown(reflection: Reflection) -> str:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """How many of each kind a report lists."""
+
+    learned: int = LISTED_MAX
+    contradictions: int = LISTED_MAX
+    unused: int = LISTED_MAX
+
+
+def to_markdown(reflection: Reflection, listed: Listed | None = None) -> str:
     """The report for people. What notes say stands in lines of its own, with no line break or markup of theirs."""
+    shown = listed or Listed()
     period = f"{reflection.start_time:%Y-%m-%d} to {reflection.end_time:%Y-%m-%d}"
     lines = [f"# Reflection, {period}", "", f"## Learned ({len(reflection.learned)})", ""]
-    lines += [_item(note) for note in reflection.learned[:LISTED_MAX]] or ["Nothing."]
+    lines += [_item(note) for note in reflection.learned[: shown.learned]] or ["Nothing."]
     if reflection.topics:
         lines += ["", "Topics: " + ", ".join(f"{_plain(topic)} ({count})" for topic, count in reflection.topics)]
     lines += ["", f"## Contradicting ({len(reflection.contradictions)})", ""]
-    pairs = reflection.contradictions[:LISTED_MAX]
+    pairs = reflection.contradictions[: shown.contradictions]
     lines += [f"{_item(first)}\n  against: {_plain(second.content)}" for first, second in pairs] or ["Nothing."]
     lines += ["", f"## Unused ({len(reflection.unused)})", ""]
-    lines += [_item(note) for note in reflection.unused[:LISTED_MAX]] or ["Nothing."]
+    lines += [_item(note) for note in reflection.unused[: shown.unused]] or ["Nothing."]
     return "\n".join(lines) + "\n"
 
 

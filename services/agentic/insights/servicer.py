@@ -73,7 +73,8 @@ class InsightServicer(insights_pb2_grpc.InsightServiceServicer):
         if start_time is not None and end_time is not None and start_time >= end_time:
             v.add("end_time", "must be later than start_time")
         owner, reader = self._checked(request, v)
-        return _reflection_response(await self._insights.reflect(owner, reader, start_time, end_time), self._decay.now)
+        reflection = await self._insights.reflect(owner, reader, start_time, end_time)
+        return _reflection_response(reflection, bytes_max=self._limits.page_bytes_max, decay=self._decay.now)
 
     async def GetHealth(self, request: pb.GetHealthRequest, _context: Context) -> pb.GetHealthResponse:
         """See insights.proto."""
@@ -145,21 +146,26 @@ def _parsed(parsed: ParsedQuestion) -> pb.ParsedQuestion:
     return message
 
 
-def _reflection_response(reflection: reports.Reflection, decay: DecayOf) -> pb.GetReflectionResponse:
-    listed = reports.LISTED_MAX
+def _reflection_response(reflection: reports.Reflection, *, bytes_max: int, decay: DecayOf) -> pb.GetReflectionResponse:
+    """The report; with long notes it lists fewer. Half of a message is for the lists, the rest for the Markdown."""
+    listed, share = reports.LISTED_MAX, bytes_max // 6
+    learned = [note_to_proto(note, decay) for note in reflection.learned[:listed]]
+    pairs = [
+        pb.Contradiction(first=note_to_proto(first, decay), second=note_to_proto(second, decay))
+        for first, second in reflection.contradictions[:listed]
+    ]
+    unused = [note_to_proto(note, decay) for note in reflection.unused[:listed]]
+    counts = reports.Listed(*(fitting(part, bytes_max=share) for part in (learned, pairs, unused)))
     return pb.GetReflectionResponse(
         start_time=common.timestamp(reflection.start_time),
         end_time=common.timestamp(reflection.end_time),
         learned_count=len(reflection.learned),
-        learned=[note_to_proto(note, decay) for note in reflection.learned[:listed]],
+        learned=learned[: counts.learned],
         topics=_topics(reflection.topics),
-        contradictions=[
-            pb.Contradiction(first=note_to_proto(first, decay), second=note_to_proto(second, decay))
-            for first, second in reflection.contradictions[:listed]
-        ],
+        contradictions=pairs[: counts.contradictions],
         unused_count=len(reflection.unused),
-        unused=[note_to_proto(note, decay) for note in reflection.unused[:listed]],
-        markdown=reports.to_markdown(reflection),
+        unused=unused[: counts.unused],
+        markdown=reports.to_markdown(reflection, counts),
     )
 
 

@@ -48,10 +48,11 @@ class FadeLinks:
         period = timedelta(days=settings.period_days)
         changes: list[Change] = []
         for link in state.links:
-            periods = (time - link.update_time) // period
-            if periods < 1 or not link.follows_use:
-                continue
+            periods = max(0, (time - link.update_time) // period)
             strength = link.strength * settings.factor**periods
+            # Feedback can make a link too weak within a period.
+            if not link.follows_use or (periods < 1 and strength >= settings.strength_min):
+                continue
             facts: dict[str, Json] = {
                 "from": link.key.from_note_id,
                 "to_note": link.key.to_note_id,

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from mneme_client import Client, Erasure, ErasurePlan, ErasureState, MemoryKind, PlannedMemory, Scope
 from services.cli import options
-from services.cli.rendering import as_json, plain
+from services.cli.rendering import as_json, counted, plain
 from services.cli.state import CliState, state_of
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
@@ -150,7 +150,8 @@ def _confirmed(state: CliState, plan: ErasurePlan, *, dry_run: bool, yes: bool, 
         for memory in plan.near:
             table.add_row("stays", _why(memory), plain(memory.preview))
         state.out.print(table)
-        state.out.print(f"{plan.episodes} turns, {plan.facts} facts, {plan.notes} notes", highlight=False)
+        counts = ((plan.episodes, "turn"), (plan.facts, "fact"), (plan.notes, "note"))
+        state.out.print(", ".join(counted(count, noun) for count, noun in counts), highlight=False)
     if dry_run:
         return False
     return yes or typer.confirm("Erase them for good?", default=False, err=True)

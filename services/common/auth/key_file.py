@@ -63,7 +63,7 @@ def create_api_key(
         ValueError: An id is empty.
     """
     if not tenant_id or not principal_id:
-        raise ValueError("tenant_id and principal_id are required")
+        raise ValueError("a tenant and a name are required")
     key_id = secrets.token_hex(_KEY_ID_BYTES)
     secret = base64.urlsafe_b64encode(secrets.token_bytes(_SECRET_BYTES)).decode("ascii").rstrip("=")
     record = ApiKeyRecord(

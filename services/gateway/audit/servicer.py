@@ -11,7 +11,7 @@ from services.common.audit.checkpoint import Checkpoint, CheckpointSigner
 from services.common.auth import Role, current_principal
 from services.common.errors import NotFound
 from services.common.merkle import consistency_proof, inclusion_proof
-from services.common.paging import PageTokens
+from services.common.paging import RESPONSE_BYTES_MAX, PageTokens, cut_page
 from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import ServiceBinding
 from services.common.validation import Violations
@@ -50,24 +50,28 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
     ) -> audit_pb2.ListAuditEntriesResponse:
         """See the proto."""
         violations = Violations()
-        violations.count("page_size", request.page_size, count_max=_PAGE_SIZE_MAX)
-        violations.count("from_index", min(request.from_index, 0), count_max=0)
+        limit = violations.page_size(request.page_size, default=_PAGE_SIZE_DEFAULT, maximum=_PAGE_SIZE_MAX)
+        if request.from_index < 0:
+            violations.add("from_index", "must not be negative")
         violations.raise_if_any()
         tenant_id = current_principal().tenant_id
         query = ("ListAuditEntries", request.from_index)
         after = self._pages.decode(request.page_token, tenant_id=tenant_id, query=query)
         begin = int(after[0]) if after is not None else request.from_index
-        limit = request.page_size or _PAGE_SIZE_DEFAULT
         found = await self._store.entries(tenant_id, begin=begin, limit=limit + 1)
-        cursor = (found[limit].index,) if len(found) > limit else None
-        return audit_pb2.ListAuditEntriesResponse(
-            entries=[
+        entries, cursor = cut_page(
+            [
                 audit_pb2.AuditEntry(
                     index=entry.index, commitment=entry.commitment, salt=entry.salt or b"", body=entry.body or ""
                 )
                 for entry in found[:limit]
             ],
-            next_page_token=self._pages.next_token(cursor, tenant_id=tenant_id, query=query),
+            has_more=len(found) > limit,
+            bytes_max=RESPONSE_BYTES_MAX,
+            cursor_of=lambda place: (found[place].index + 1,),
+        )
+        return audit_pb2.ListAuditEntriesResponse(
+            entries=entries, next_page_token=self._pages.next_token(cursor, tenant_id=tenant_id, query=query)
         )
 
     async def GetAuditCheckpoint(

@@ -8,7 +8,6 @@ from mneme.gateway.v1 import prepare_pb2
 from mneme.session.v1 import context_window_pb2 as pb
 from services.common.auth import current_principal
 from services.common.convert import scope_from_proto
-from services.common.errors import InvalidArgument
 from services.common.idempotency.requests import request_digest
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
@@ -54,6 +53,7 @@ class ContextWindowHandlers:
 
     async def prune(self, request: pb.PruneContextWindowRequest, _context: Context) -> pb.PruneContextWindowResponse:
         """What goes is in the journal, with its delivery to the episodic tier, before it goes."""
+        self._checked(request).raise_if_any()
         asked, change = self._request(request), WindowChange(force=request.force)
         if request.dry_run:
             plan = await self._pruning.plan(asked, change)
@@ -68,18 +68,17 @@ class ContextWindowHandlers:
         self, request: pb.RestoreContextItemsRequest, _context: Context
     ) -> pb.RestoreContextItemsResponse:
         """Items are read from the journal."""
-        asked, violations = self._request(request), Violations()
-        count_max = self._settings.restored_items_max
+        violations, count_max = self._checked(request), self._settings.restored_items_max
         violations.count("item_ids", len(request.item_ids), count_min=1, count_max=count_max)
         violations.raise_if_any()
-        committed, is_degraded = await self._pruning.restore(asked, list(request.item_ids))
+        committed, is_degraded = await self._pruning.restore(self._request(request), list(request.item_ids))
         return pb.RestoreContextItemsResponse(
             window=committed.window, restored_count=committed.added_count, degraded=is_degraded
         )
 
     async def prepare(self, request: prepare_pb2.PrepareContextRequest) -> prepare_pb2.PrepareContextResponse:
         """See PrepareContext of prepare.proto."""
-        asked, settings, violations = self._request(request), self._settings, Violations()
+        settings, violations = self._settings, self._checked(request)
         violations.text("message", request.message, chars_max=settings.message_chars_max)
         id_chars_max = self._reader.limits.journal.id_chars_max
         violations.identifier("task_id", request.task_id, chars_max=id_chars_max, required=False)
@@ -89,11 +88,10 @@ class ContextWindowHandlers:
         if request.token_budget:
             low, high = settings.token_budget_min, settings.token_budget_max
             violations.number("token_budget", request.token_budget, low=low, high=high)
-        scope = GLOBAL_SCOPE
-        try:
-            scope = scope_from_proto(request.scope, present=request.HasField("scope"), field_path="scope")
-        except InvalidArgument as error:
-            violations.include(error)
+        present = request.HasField("scope")
+        scope = violations.read(
+            lambda: scope_from_proto(request.scope, present=present, field_path="scope"), GLOBAL_SCOPE
+        )
         violations.raise_if_any()
         question = Question(
             user_id=request.user_id,
@@ -104,15 +102,23 @@ class ContextWindowHandlers:
             scope=scope,
         )
         command = PrepareCommand(
-            window=asked,
+            window=self._request(request),
             question=question,
             task_id=request.task_id if request.HasField("task_id") else None,
             token_budget=request.token_budget,
         )
         return await self._preparing.prepare(command)
 
+    def _checked(self, request: Any) -> Violations:
+        """What is wrong with the ids of a request, so that what else is wrong can be named with it."""
+        violations, reader = Violations(), self._reader
+        conversation_id, request_id = request.conversation_id, request.request_id
+        violations.read(
+            lambda: reader.user(request.user_id, conversation_id=conversation_id, request_id=request_id), None
+        )
+        return violations
+
     def _request(self, request: Any) -> WindowRequest:
-        self._reader.user(request.user_id, conversation_id=request.conversation_id, request_id=request.request_id)
         principal = current_principal()
         return WindowRequest(
             principal=principal,

@@ -146,7 +146,7 @@ class DocumentRequestReader:
 
     def _ttl(self, v: Violations, path: str, ttl: Duration) -> float:
         seconds = ttl.seconds + ttl.nanos / 1e9
-        v.number(path, seconds, low=self._settings.ttl_seconds_min, high=self._settings.ttl_seconds_max)
+        v.number(path, seconds, low=self._settings.ttl_seconds_min, high=self._settings.ttl_seconds_max, unit="s")
         return seconds
 
     def _name(self, v: Violations, path: str, name: pb.DocumentName) -> DocumentName:

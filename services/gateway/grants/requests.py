@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from mneme.gateway.v1 import grants_pb2
 from services.common.convert import moment, scope_from_proto
 from services.common.errors import InvalidArgument
@@ -21,8 +19,8 @@ class GrantRequestReader:
         self._page_size_default = page_size_default
         self._page_size_max = page_size_max
 
-    def create(self, request: grants_pb2.CreateGrantRequest, *, now: datetime) -> CreateGrant:
-        """The grant to make."""
+    def create(self, request: grants_pb2.CreateGrantRequest) -> CreateGrant:
+        """The grant to make. Whether it would expire before it began depends on whether the request is a repeat."""
         violations = Violations()
         self._ids(violations, request_id=request.request_id, user_id=request.user_id)
         from_scope = self._scope(violations, request, "from_scope")
@@ -38,12 +36,7 @@ class GrantRequestReader:
             kinds.add(MemoryKind(value))
         expire_time = None
         if request.HasField("expire_time"):
-            try:
-                expire_time = moment(request.expire_time, field_path="expire_time")
-            except InvalidArgument as error:
-                violations.include(error)
-            if expire_time is not None and expire_time <= now:
-                violations.add("expire_time", "must be in the future")
+            expire_time = violations.read(lambda: moment(request.expire_time, field_path="expire_time"), None)
         violations.raise_if_any()
         return CreateGrant(
             request_id=request.request_id,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mneme.gateway.v1 import grants_pb2, grants_pb2_grpc
 from services.common.auth import Principal, current_principal
-from services.common.clock import Clock
 from services.common.paging import PageTokens
 from services.common.rpc.interceptors.base import Context
 from services.gateway.grants import convert
@@ -16,18 +15,17 @@ from services.gateway.journal.model import Caller
 class GrantServicer(grants_pb2_grpc.GrantServiceServicer):
     """Implements GrantService."""
 
-    def __init__(self, grants: Grants, reader: GrantRequestReader, pages: PageTokens, clock: Clock) -> None:
+    def __init__(self, grants: Grants, reader: GrantRequestReader, pages: PageTokens) -> None:
         """Serves `grants`."""
         self._grants = grants
         self._reader = reader
         self._pages = pages
-        self._clock = clock
 
     async def CreateGrant(
         self, request: grants_pb2.CreateGrantRequest, context: Context
     ) -> grants_pb2.CreateGrantResponse:
         """See the proto."""
-        command = self._reader.create(request, now=self._clock.now())
+        command = self._reader.create(request)
         return convert.create_response(await self._grants.create(_caller(current_principal()), command))
 
     async def ListGrants(

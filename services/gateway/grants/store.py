@@ -19,7 +19,7 @@ class GrantStore(Protocol):
         A repeat of a request id by the same principal must return the first response, whatever became of the grant.
 
         Raises:
-            InvalidArgument: The request id was used before with another content.
+            InvalidArgument: The request id was used before with another content, or the grant would have expired.
             LimitExceeded: The user has as many grants in force as allowed, and none between these places.
         """
         ...

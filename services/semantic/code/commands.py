@@ -165,8 +165,8 @@ def symbol_kind(request: pb.SearchSymbolsRequest) -> SymbolKind | None:
     return SymbolKind(request.kind)
 
 
-def relation_kinds(request: pb.ListRelationsRequest, *, limits: CodeLimits) -> frozenset[RelationKind]:
-    """The kinds that are asked for, after all else was checked.
+def check_relations(request: pb.ListRelationsRequest, *, limits: CodeLimits) -> None:
+    """Checks the request of relations.
 
     Raises:
         InvalidArgument: A field is missing, malformed or over its limit.
@@ -178,6 +178,10 @@ def relation_kinds(request: pb.ListRelationsRequest, *, limits: CodeLimits) -> f
     for i, kind in enumerate(request.kinds):
         v.enum(f"kinds[{i}]", kind, RelationKind)
     v.raise_if_any()
+
+
+def relation_kinds(request: pb.ListRelationsRequest) -> frozenset[RelationKind]:
+    """The kinds that a checked request asks for."""
     return frozenset(RelationKind(k) for k in request.kinds) or frozenset(RelationKind) - {RelationKind.CONTAINS}
 
 

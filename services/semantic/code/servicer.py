@@ -15,6 +15,7 @@ from services.common.idempotency.requests import idempotency_key
 from services.common.owners import Owner
 from services.common.paging import PageTokens, cut_page
 from services.common.tokens import token_counter
+from services.common.validation import Violations
 from services.semantic.code import commands, convert
 from services.semantic.code.config import CodeLimits
 from services.semantic.code.excerpts import FoundFile
@@ -114,8 +115,8 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
 
     async def ListSymbols(self, request: pb.ListSymbolsRequest, _context: Context) -> pb.ListSymbolsResponse:
         """See code.proto."""
-        commands.check_named(request, [("path", request.path, self._limits.path_chars_max)], limits=self._limits)
-        page = self._page(request)
+        named = [("path", request.path, self._limits.path_chars_max)]
+        page = self._page_of(request, lambda: commands.check_named(request, named, limits=self._limits))
 
         def found(index: RepositoryIndex) -> Sequence[pb.CodeSymbol]:
             refs = index.symbols_of(request.path)[_start(page) : _start(page) + page.size + 1]
@@ -126,8 +127,8 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
 
     async def ListImports(self, request: pb.ListImportsRequest, _context: Context) -> pb.ListImportsResponse:
         """See code.proto."""
-        commands.check_named(request, [("path", request.path, self._limits.path_chars_max)], limits=self._limits)
-        page = self._page(request)
+        named = [("path", request.path, self._limits.path_chars_max)]
+        page = self._page_of(request, lambda: commands.check_named(request, named, limits=self._limits))
 
         def found(index: RepositoryIndex) -> Sequence[pb.CodeImport]:
             imports = index.imports_of(request.path)[_start(page) : _start(page) + page.size + 1]
@@ -154,8 +155,8 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
 
     async def ListRelations(self, request: pb.ListRelationsRequest, _context: Context) -> pb.ListRelationsResponse:
         """See code.proto."""
-        kinds = commands.relation_kinds(request, limits=self._limits)
-        page = self._page(request)
+        page = self._page_of(request, lambda: commands.check_relations(request, limits=self._limits))
+        kinds = commands.relation_kinds(request)
 
         def found(index: RepositoryIndex) -> Sequence[pb.CodeRelation]:
             relations = index.relations(
@@ -228,6 +229,14 @@ class CodeServicer(code_pb2_grpc.CodeServiceServicer):
     @staticmethod
     def _owner(request: _OfUser) -> Owner:
         return owner_of(request.user_id, current_principal())
+
+    def _page_of(self, request: Message, check: Callable[[], None]) -> commands.Page:
+        """Which page of a list, once all else is checked: whatever is wrong is named at once."""
+        violations, first = Violations(), commands.Page(0, None)
+        violations.read(check, None)
+        page = violations.read(lambda: self._page(request), first)
+        violations.raise_if_any()
+        return page
 
     def _page(self, request: Message, default: int | None = None, maximum: int | None = None) -> commands.Page:
         return commands.page_of(

@@ -9,7 +9,7 @@ from mneme.semantic.v1 import facts_pb2 as pb
 from services.common.auth import Principal, Role
 from services.common.idempotency.requests import idempotency_key
 from services.common.paging import Cursor, PageTokens
-from services.common.reading import chosen_reader
+from services.common.reading import chosen_reader, reader_identity
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits
@@ -20,7 +20,7 @@ from services.semantic.facts.model import FactId
 
 def list_query(request: pb.ListMergeGroupsRequest) -> Cursor:
     """What must be the same for the next page."""
-    return ("ListMergeGroups", request.user_id, int(request.state))
+    return ("ListMergeGroups", request.user_id, int(request.state), *reader_identity(request))
 
 
 def list_command(

@@ -10,11 +10,12 @@ from mneme.session.internal.v1 import context_internal_pb2 as internal_pb
 from mneme.session.v1 import context_window_pb2 as pb
 from services.common.auth import Principal
 from services.common.convert import moment, scope_from_proto
-from services.common.errors import InvalidArgument
+from services.common.errors import InvalidArgument, Reason
 from services.common.idempotency.model import IdempotencyKey
 from services.common.idempotency.requests import idempotency_key
 from services.common.owners import Owner, TenantId, UserId
 from services.common.paging import Cursor, PageTokens
+from services.common.scope import GLOBAL_SCOPE
 from services.common.validation import Violations
 from services.session.context_window.config import WindowLimits
 from services.session.context_window.model import (
@@ -46,17 +47,18 @@ def window_key(request: Any, principal: Principal, *, limits: WindowLimits) -> S
     return key
 
 
-def request_key(request: Any, principal: Principal, *, limits: WindowLimits) -> IdempotencyKey:
-    """The idempotency key of a write.
+def delete_command(
+    request: pb.DeleteContextWindowRequest, principal: Principal, *, limits: WindowLimits
+) -> tuple[SessionKey, IdempotencyKey]:
+    """Checks a DeleteContextWindow.
 
     Raises:
-        InvalidArgument: The id is not valid.
+        InvalidArgument: Names every wrong field.
     """
-    violations = Violations()
-    violations.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    violations = _writing(request, limits)
+    key = _key(request, principal, limits, violations)
     violations.raise_if_any()
-    # Of the message as it was sent: what the service fills in, such as times and ids, differs in a repeat.
-    return idempotency_key(request, principal)
+    return key, idempotency_key(request, principal)
 
 
 def update_command(
@@ -67,7 +69,7 @@ def update_command(
     Raises:
         InvalidArgument: Names every wrong field.
     """
-    violations = Violations()
+    violations = _writing(request, limits)
     key = _key(request, principal, limits, violations)
     max_tokens = request.max_tokens if request.HasField("max_tokens") else None
     if max_tokens is not None:
@@ -77,7 +79,7 @@ def update_command(
     ttl = None
     if request.HasField("ttl"):
         low, high = limits.ttl_min.total_seconds(), limits.ttl_max.total_seconds()
-        if violations.number("ttl", request.ttl.seconds + request.ttl.nanos / 1e9, low=low, high=high):
+        if violations.number("ttl", request.ttl.seconds + request.ttl.nanos / 1e9, low=low, high=high, unit="s"):
             ttl = timedelta(seconds=request.ttl.seconds, microseconds=request.ttl.nanos // 1_000)
     violations.raise_if_any()
     return UpdateCommand(
@@ -85,7 +87,7 @@ def update_command(
         max_tokens=max_tokens,
         current_task_id=task_id,
         ttl=ttl,
-        idempotency_key=request_key(request, principal, limits=limits),
+        idempotency_key=idempotency_key(request, principal),
     )
 
 
@@ -97,7 +99,7 @@ def add_command(
     Raises:
         InvalidArgument: Names every wrong field.
     """
-    violations = Violations()
+    violations = _writing(request, limits)
     key = _key(request, principal, limits, violations)
     items: Sequence[ContextItem] = ()
     if violations.count("items", len(request.items), count_min=1, count_max=limits.add_items_max):
@@ -107,7 +109,7 @@ def add_command(
         key=key,
         items=tuple(items),
         create_if_missing=request.create_if_missing,
-        idempotency_key=request_key(request, principal, limits=limits),
+        idempotency_key=idempotency_key(request, principal),
     )
 
 
@@ -198,6 +200,17 @@ def list_identity(request: _ListRequest) -> Cursor:
     return (type(request).__name__, request.user_id, request.conversation_id)
 
 
+def _writing(request: Any, limits: WindowLimits) -> Violations:
+    """What is wrong with the id of a write.
+
+    The idempotency key itself is made of the message as it was sent: what the service fills in, such as times and ids,
+    differs in a repeat.
+    """
+    violations = Violations()
+    violations.identifier("request_id", request.request_id, chars_max=limits.id_chars_max)
+    return violations
+
+
 def _key(request: Any, principal: Principal, limits: WindowLimits, violations: Violations) -> SessionKey:
     violations.identifier("user_id", request.user_id, chars_max=limits.id_chars_max)
     violations.identifier("conversation_id", request.conversation_id, chars_max=limits.conversation_id_chars_max)
@@ -244,21 +257,25 @@ def _item(message: pb.ContextItem, path: str, now: datetime, limits: WindowLimit
     violations.text(f"{path}.file_path", message.file_path, chars_max=limits.path_chars_max, required=False)
     violations.text(f"{path}.query", message.query, chars_max=limits.query_chars_max, required=False)
     _check_lists(message, path, limits, violations, kind)
+    has_time, has_scope = message.HasField("create_time"), message.HasField("scope")
+    create_time = now
+    if has_time:
+        create_time = violations.read(lambda: moment(message.create_time, field_path=f"{path}.create_time"), now)
+    scope = violations.read(
+        lambda: scope_from_proto(message.scope, present=has_scope, field_path=f"{path}.scope"), GLOBAL_SCOPE
+    )
     violations.raise_if_any()
-    present = message.HasField("scope")
     return ContextItem(
         item_id=message.item_id,
         kind=kind,
         content=message.content,
-        create_time=moment(message.create_time, field_path=f"{path}.create_time")
-        if message.HasField("create_time")
-        else now,
+        create_time=create_time,
         token_count=0,
         relevance=relevance,
         task_id=message.task_id,
         dependency_ids=tuple(message.dependency_ids),
         is_sticky=message.sticky if message.HasField("sticky") else kind is ItemKind.SYSTEM_PROMPT,
-        scope=scope_from_proto(message.scope, present=present, field_path=f"{path}.scope"),
+        scope=scope,
         tool_calls=tuple(ToolCall(call.id, call.name, call.arguments) for call in message.tool_calls),
         tool_call_id=message.tool_call_id,
         tool_name=message.tool_name,
@@ -286,6 +303,6 @@ def _check_lists(
     details = len(message.file_path) + len(message.query) + sum(map(len, message.dependency_ids))
     details += sum(len(call.id) + len(call.name) + len(call.arguments) for call in message.tool_calls)
     if details > limits.details_chars_max:
-        violations.add(
-            path, f"has {details} characters beside its content, at most {limits.details_chars_max} are allowed"
-        )
+        description = f"has {details} characters beside its content, at most {limits.details_chars_max} are allowed"
+        facts = {"limit": str(limits.details_chars_max), "actual": str(details)}
+        violations.add(path, description, reason=Reason.TEXT_TOO_LONG, facts=facts)

@@ -38,6 +38,7 @@ class PruningSettings:
     code_snippet_factor: Amount = 0.7  # of code snippets
     graph_query_factor: Amount = 0.6  # of graph queries
     score_max: Positive = 100.0  # higher scores are cut to it
+    pruned_bytes_max: ResponseBytes = 6_000_000  # of items that go at once; a message holds 8 MiB
 
     def kind_factor(self, kind: ItemKind, *, calls_tools: bool) -> float:
         """The factor of a kind."""
@@ -77,7 +78,7 @@ class WindowLimits:
     query_chars_max: Count = 4_096  # of a graph query
     page_size_default: Count = 50  # items of a page where no number is asked for
     page_size_max: Count = 200  # items of a page; more is cut to it
-    response_bytes_max: ResponseBytes = 3_000_000  # of a page; gRPC clients accept 4 MiB by default
+    response_bytes_max: ResponseBytes = 3_000_000  # of a page or a prompt; gRPC clients accept 4 MiB by default
     count_inline_chars_max: Count = 20_000  # more characters are tokenized in a thread, beside the loop
 
 

@@ -9,7 +9,7 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.session.internal.v1 import context_internal_pb2 as internal_pb
 from mneme.session.v1 import context_window_pb2 as pb
 from services.common.convert import scope_to_proto, timestamp
-from services.common.paging import PageTokens
+from services.common.paging import PageTokens, cut_page
 from services.common.scope import GLOBAL_SCOPE
 from services.session.context_window.commands import list_identity
 from services.session.context_window.model import (
@@ -116,13 +116,23 @@ def items_response(
 
 
 def snapshots_response(
-    response: StoreResponse[SnapshotPage], request: pb.ListContextSnapshotsRequest, tenant_id: str, tokens: PageTokens
+    response: StoreResponse[SnapshotPage],
+    request: pb.ListContextSnapshotsRequest,
+    tenant_id: str,
+    tokens: PageTokens,
+    *,
+    bytes_max: int,
 ) -> pb.ListContextSnapshotsResponse:
-    """A page of snapshots with the token of the next one."""
+    """A page of snapshots with the token of the next one; it ends early where it would exceed `bytes_max`."""
     page = response.value
-    cursor = None if page.next_id is None else (page.next_id,)
+    snapshots, cursor = cut_page(
+        [snapshot_to_proto(snapshot) for snapshot in page.snapshots],
+        has_more=page.has_more,
+        bytes_max=bytes_max,
+        cursor_of=lambda index: (page.snapshots[index].snapshot_id,),
+    )
     return pb.ListContextSnapshotsResponse(
-        snapshots=map(snapshot_to_proto, page.snapshots),
+        snapshots=snapshots,
         next_page_token=tokens.next_token(cursor, tenant_id=tenant_id, query=list_identity(request)),
         degraded=response.is_degraded,
     )

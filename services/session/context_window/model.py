@@ -182,7 +182,7 @@ class SnapshotPage:
     """One page of a window's snapshots."""
 
     snapshots: tuple[ContextSnapshot, ...]
-    next_id: str | None  # the last snapshot of the page; None on the last page
+    has_more: bool  # there are older ones
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Final
 
 from services.session.context_window.config import PruningSettings
-from services.session.context_window.model import ContextItem, ItemKind, ScoredItem
+from services.session.context_window.model import ContextItem, ItemKind, ScoredItem, item_size_bytes
 
 _MINUTE_SECONDS: Final = 60.0
 
@@ -44,6 +44,11 @@ class _Unit:
     @property
     def score(self) -> float:
         return max(scored.score for scored in self.items)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how many bytes it takes in a message."""
+        return sum(item_size_bytes(one.item) for one in self.items)
 
     @property
     def rank(self) -> tuple[float, int]:
@@ -92,8 +97,18 @@ def scored(items: Sequence[ContextItem], moment: Moment, settings: PruningSettin
 def plan(
     items: Sequence[ContextItem], token_count: int, moment: Moment, settings: PruningSettings
 ) -> tuple[ScoredItem, ...]:
-    """The items to remove so that at least so many tokens are gone, or all that may go: the lowest score first."""
-    return _lowest(_units(scored(items, moment, settings), set()), token_count, overhead_tokens=0)
+    """The items to remove so that at least so many tokens are gone, or all that may go: the lowest score first.
+
+    Not more than `pruned_bytes_max`, so that a message holds them; the next pruning goes on.
+    """
+    chosen: list[ScoredItem] = []
+    bytes_left = settings.pruned_bytes_max
+    for unit in _lowest(_units(scored(items, moment, settings), set()), token_count, 0, overhead_tokens=0):
+        bytes_left -= unit.size_bytes
+        if bytes_left < 0 and chosen:
+            break
+        chosen += unit.items
+    return tuple(chosen)
 
 
 def select(
@@ -104,25 +119,32 @@ def select(
     *,
     required_ids: Collection[str],
     overhead_tokens: int,
+    bytes_max: int,
 ) -> tuple[ScoredItem, ...]:
-    """The items to leave out so that the others fit into a budget, where that is possible: the lowest score first."""
-    total = sum(item.token_count + overhead_tokens for item in items)
-    if total <= token_budget:
+    """The items to leave out so that the others fit into a budget, where that is possible: the lowest score first.
+
+    They fit into the bytes of a message as well.
+    """
+    tokens = sum(item.token_count + overhead_tokens for item in items) - token_budget
+    size_bytes = sum(map(item_size_bytes, items)) - bytes_max
+    if tokens <= 0 and size_bytes <= 0:
         return ()
     units = _units(scored(items, moment, settings), required_ids)
-    return _lowest(units, total - token_budget, overhead_tokens=overhead_tokens)
+    return tuple(
+        one for unit in _lowest(units, tokens, size_bytes, overhead_tokens=overhead_tokens) for one in unit.items
+    )
 
 
-def _lowest(units: Sequence[_Unit], token_count: int, *, overhead_tokens: int) -> tuple[ScoredItem, ...]:
-    """Items of the lowest units that may go, until they have so many tokens together."""
-    chosen: list[ScoredItem] = []
-    left = token_count
+def _lowest(units: Sequence[_Unit], token_count: int, byte_count: int, *, overhead_tokens: int) -> list[_Unit]:
+    """The lowest units that may go, until they have so many tokens and bytes together."""
+    chosen: list[_Unit] = []
     for unit in sorted((unit for unit in units if not unit.is_sticky), key=lambda unit: unit.rank):
-        if left <= 0:
+        if token_count <= 0 and byte_count <= 0:
             break
-        chosen += unit.items
-        left -= sum(one.item.token_count + overhead_tokens for one in unit.items)
-    return tuple(chosen)
+        chosen.append(unit)
+        token_count -= sum(one.item.token_count + overhead_tokens for one in unit.items)
+        byte_count -= unit.size_bytes
+    return chosen
 
 
 def _units(items: Sequence[ScoredItem], required_ids: Collection[str]) -> list[_Unit]:

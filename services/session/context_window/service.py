@@ -149,9 +149,7 @@ class ContextWindowService:
         start = ids.index(after) + 1 if after in ids else 0
         page = response.value[start : start + page_size]
         has_more = start + page_size < len(ids)
-        return StoreResponse(
-            SnapshotPage(tuple(page), page[-1].snapshot_id if has_more else None), response.is_degraded
-        )
+        return StoreResponse(SnapshotPage(tuple(page), has_more), response.is_degraded)
 
     async def plan(self, command: PlanCommand) -> StoreResponse[PruningPlan]:
         """What is to go from a window; changes nothing.
@@ -326,6 +324,7 @@ class ContextWindowService:
             self._settings.pruning,
             required_ids=needed,
             overhead_tokens=overhead,
+            bytes_max=self._settings.limits.response_bytes_max,
         )
         omitted_ids = {one.item.item_id for one in omitted}
         items = tuple(item for item in window.items if item.item_id not in omitted_ids)

@@ -107,15 +107,14 @@ class ContextWindowServicer(context_window_pb2_grpc.ContextWindowServiceServicer
         principal = current_principal()
         key, size, after = commands.page_of(request, principal, limits=self._limits, tokens=self._tokens)
         response = await self._windows.list_snapshots(key, page_size=size, after=None if after is None else str(after))
-        return convert.snapshots_response(response, request, principal.tenant_id, self._tokens)
+        bytes_max = self._limits.response_bytes_max
+        return convert.snapshots_response(response, request, principal.tenant_id, self._tokens, bytes_max=bytes_max)
 
     async def DeleteContextWindow(
         self, request: pb.DeleteContextWindowRequest, _context: Context
     ) -> pb.DeleteContextWindowResponse:
         """See context_window.proto."""
-        principal = current_principal()
-        key = commands.window_key(request, principal, limits=self._limits)
-        idempotency_key = commands.request_key(request, principal, limits=self._limits)
+        key, idempotency_key = commands.delete_command(request, current_principal(), limits=self._limits)
         response = await self._windows.delete(key, idempotency_key=idempotency_key)
         window = convert.window_to_proto(response.value, self._windows.tokenizer)
         return pb.DeleteContextWindowResponse(window=window, degraded=response.is_degraded)

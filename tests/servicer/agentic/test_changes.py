@@ -167,6 +167,8 @@ async def test_a_wrong_etag_is_a_conflict(running: Running) -> None:
         ({"tags": ["t"]}, ["scope"], {"update_mask.paths[0]"}),
         ({"importance": 2.0}, None, {"importance"}),
         ({"kind": 77}, None, {"kind"}),
+        ({"content": " \n"}, None, {"content"}),
+        ({"content": " "}, ["content"], {"content"}),
     ],
 )
 async def test_bad_updates(

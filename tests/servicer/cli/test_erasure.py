@@ -30,7 +30,7 @@ async def test_spec_3_13_what_would_be_forgotten_is_shown_and_confirmed(
     await _said(client, user_id, "Dana and I split up.", "I like tea.")
     shown = await run_command(stack, "forget", "my ex Dana", "-u", user_id, "--dry-run")
     assert "Dana and I split up." in shown
-    assert "1 turns" in shown
+    assert "1 turn, " in shown
     refused = await run_command(stack, "forget", "my ex Dana", "-u", user_id, answer="n\n")
     assert "Erased" not in refused
     assert len(await _log(client, user_id)) == 2

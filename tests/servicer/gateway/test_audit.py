@@ -9,15 +9,16 @@ from collections.abc import Callable
 import asyncpg
 import pytest
 
-from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
+from mneme.gateway.v1 import audit_pb2, audit_pb2_grpc, erasure_pb2, memory_pb2, tiers_pb2
 from mneme_client import Client, FactCategory, NoteKind
 from services.common.audit.checkpoint import CheckpointError, read_checkpoint
 from services.common.audit.verification import AuditEntry, verify_log
 from services.common.merkle import leaf_hash, verify_consistency, verify_inclusion
-from tests.support.stack import RunningStack, Stubs
+from tests.support.stack import RunningStack, Stubs, refusal
 
 _DELETE = "DELETE FROM gateway.audit_entries WHERE tenant_id = 'dev' AND leaf_index = $1"
 _ALTER = "UPDATE gateway.audit_entries SET body = '{}' WHERE tenant_id = 'dev' AND leaf_index = $1"
+_ADD = "SELECT gateway.audit('dev', 'developer', 'Test', '', $1, $2, now(), NULL)"
 _READ = "SELECT * FROM gateway.audit_entries WHERE tenant_id = 'dev' AND leaf_index <= $1 ORDER BY leaf_index"
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -211,3 +212,32 @@ async def test_spec_6_10_what_is_erased_or_ended_is_named(client: Client, gatewa
     assert log["Erase"]["memories"] == [turn.interaction_id]
     assert log["Erase"]["target"] == {"erasure": erasure.erasure_id, "kind": "memories"}
     assert log["Erase"]["principal"] == "developer"
+
+
+async def test_spec_6_10_a_page_of_large_entries_ends_before_it_is_too_large_for_an_answer(
+    client: Client, gateway: Stubs, user_id: str, stack: RunningStack
+) -> None:
+    first = (await client.get_audit_checkpoint()).size
+    connection = await asyncpg.connect(stack.services.postgres_dsn.replace("mneme_app", "postgres", 1))
+    try:
+        await connection.execute("SET mneme.worker = 'on'")
+        for _ in range(4):
+            await connection.execute(_ADD, user_id, [uuid.uuid4() for _ in range(30_000)])
+    finally:
+        await connection.close()
+    size = (await client.get_audit_checkpoint()).size
+    audit = audit_pb2_grpc.AuditServiceStub(gateway.channel)
+    entries, token = list[audit_pb2.AuditEntry](), ""
+    while not entries or token:
+        asked = audit_pb2.ListAuditEntriesRequest(page_size=1_000_000, from_index=first, page_token=token)
+        page = await audit.ListAuditEntries(asked)
+        assert page.ByteSize() < 4 * 1024 * 1024
+        entries, token = [*entries, *page.entries], page.next_page_token
+    assert [entry.index for entry in entries][: size - first] == list(range(first, size))
+    assert sum(len(entry.body) > 1_000_000 for entry in entries) == 4
+
+
+async def test_spec_7_2_wrong_fields_of_a_page_of_the_log_are_named(gateway: Stubs) -> None:
+    audit = audit_pb2_grpc.AuditServiceStub(gateway.channel)
+    refused = await refusal(audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest(page_size=-1, from_index=-1)))
+    assert (refused.reason, refused.paths) == ("INVALID_FIELD", ("page_size", "from_index"))

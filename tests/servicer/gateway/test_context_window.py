@@ -347,3 +347,22 @@ async def test_spec_1_7_a_request_that_is_wrong_names_its_fields(caller: Caller)
     for attempt, path in wrong:
         refused = await refusal(attempt)
         assert (refused.code, refused.paths) == (grpc.StatusCode.INVALID_ARGUMENT, (path,))
+
+
+async def test_spec_1_8_and_1_9_a_window_of_many_megabytes_is_used_and_pruned(caller: Caller) -> None:
+    content = "word " * 6_500
+    for first in range(0, 300, 60):
+        await caller.add(
+            *(item(str(number), "TOOL_RESULT", content, tool_call_id="c") for number in range(first, first + 60))
+        )
+    await caller.update(max_tokens=10_000_000)
+    prompt = await caller.prepare("What next?")
+    assert prompt.ByteSize() < 4 * 1024 * 1024
+    assert prompt.messages[-1].content == "What next?"
+    assert len(prompt.omitted_item_ids) + len(prompt.messages) == 301
+    await caller.update(max_tokens=1_000)
+    removed: list[str] = []
+    while (pruned := await caller.prune()).HasField("snapshot"):
+        removed += [one.item_id for one in pruned.snapshot.removed]
+    assert sorted(removed, key=int) == [str(number) for number in range(300)]
+    assert pruned.window.item_count == 1

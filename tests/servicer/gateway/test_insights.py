@@ -7,7 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mneme_client import Client, LinkType, NoteKind, NoteStatus, QuestionIntent, Scope, ScopeLevel, SuggestionKind
+from mneme_client import (
+    Attachment,
+    Client,
+    LinkType,
+    NoteKind,
+    NoteStatus,
+    QuestionIntent,
+    Scope,
+    ScopeLevel,
+    SuggestionKind,
+)
 from tests.support.stack import RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -114,6 +124,21 @@ async def test_spec_4_8_a_reflection_says_what_was_learned_contradicts_and_is_un
     assert [unused.content for unused in reflection.unused] == ["The lighthouse is *open*\non Sundays."]
     assert "## Learned (2)" in reflection.markdown
     assert "The lighthouse is \\*open\\* on Sundays." in reflection.markdown
+
+
+async def test_spec_4_8_a_reflection_over_long_notes_fits_into_an_answer(client: Client, user_id: str) -> None:
+    labels = {str(n): "\U0001d11e" * 1_000 for n in range(32)}
+    pictures = [Attachment("\U0001d11e" * 2_000) for _ in range(16)]
+    first = await note(client, user_id, "Tom eats meat.", attachments=pictures, metadata=labels)
+    for number in range(15):
+        other = await note(client, user_id, f"Tom eats no meat on day {number}.", attachments=pictures, metadata=labels)
+        await client.create_link(user_id, first, other, LinkType.CONTRADICTS)
+    reflection = await client.get_reflection(user_id)
+    assert reflection.learned_count == 16
+    assert 0 < len(reflection.learned) < 16
+    assert 0 < len(reflection.contradictions) < 15
+    assert "## Learned (16)" in reflection.markdown
+    assert reflection.markdown.count("\n- ") == len(reflection.learned) + len(reflection.contradictions)
 
 
 async def test_spec_4_9_and_4_4_the_health_of_notes_before_and_after_consolidation(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import grpc
 import pytest
 
 from mneme.gateway.v1 import memory_pb2
 from mneme_client import Client, FeedbackValue, JudgedRecall
-from tests.support.stack import RunningStack, Stubs, refusal, stubs, until
+from services.common.postgres.server import EmbeddedPostgres
+from services.gateway.config import GatewaySettings
+from services.gateway.requests import RequestLimits
+from tests.support.stack import RunningStack, Stubs, gated_gateway, refusal, stubs, until
+
+if TYPE_CHECKING:
+    from services.common.embedding.embedder import OnnxEmbedder
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -67,3 +75,30 @@ async def test_spec_7_1_judged_recalls_of_another_tenant_are_not_listed(secured_
             metadata = secured_stack.with_key(key)
             response = await gateway.memory.ListJudgedRecalls(request, metadata=metadata)
             assert len(response.recalls) == count
+
+
+async def test_spec_7_2_a_page_of_judged_recalls_ends_before_it_is_too_large_for_an_answer(
+    stack: RunningStack, embedder: OnnxEmbedder, postgres_server: EmbeddedPostgres, user_id: str
+) -> None:
+    limits = RequestLimits(page_bytes_max=100)
+    small = GatewaySettings(tells_other_gateways=False, limits=limits)
+    async with (
+        gated_gateway(stack, embedder, postgres_server, settings=small) as gateway,
+        Client(gateway.target) as client,
+    ):
+        written = await client.remember(user_id, "c1", ["The boat is blue."], request_id=f"{user_id} 1")
+        asked = [f"Which colour has the boat, of these {number}?" for number in range(3)]
+        for query in asked:
+            found = await client.recall(user_id, query, consistency_token=written.consistency_token)
+            await client.feedback(user_id, FeedbackValue.GOOD, recall_id=found.recall_id)
+
+        async def are_listed() -> bool:
+            return len([one async for one in client.list_judged_recalls(user_id)]) == len(asked)
+
+        await until(are_listed)
+        assert [one.query async for one in client.list_judged_recalls(user_id)] == asked[::-1]
+        async with stubs(gateway.target) as calls:
+            request = memory_pb2.ListJudgedRecallsRequest(user_id=user_id)
+            page = await calls.memory.ListJudgedRecalls(request)
+        assert [one.query for one in page.recalls] == asked[2:]
+        assert page.next_page_token

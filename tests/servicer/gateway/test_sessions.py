@@ -117,6 +117,17 @@ async def test_spec_1_5_a_lost_session_has_its_past_when_the_next_turn_comes(
     assert texts(await client.get_session(user_id, "c1")) == [f"turn {n}" for n in range(5)]
 
 
+async def test_spec_1_5_a_lost_session_is_not_created_anew_over_its_past(
+    client: Client, user_id: str, stack: RunningStack
+) -> None:
+    await client.remember(user_id, "c1", ["one", "two"])
+    await lose(stack, user_id)
+    with pytest.raises(MnemeClientError) as refused:
+        await client.create_session(user_id, "c1")
+    assert refused.value.reason == "ALREADY_EXISTS"
+    assert texts(await client.get_session(user_id, "c1")) == ["one", "two"]
+
+
 async def test_a_session_that_never_was_is_not_found(client: Client, user_id: str) -> None:
     assert await gone(client, user_id)
     with pytest.raises(MnemeClientError) as caught:

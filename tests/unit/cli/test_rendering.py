@@ -116,3 +116,7 @@ def test_json_has_names_and_numbers() -> None:
 @pytest.mark.parametrize(("value", "text"), [(timedelta(milliseconds=2), "2.0 ms"), (timedelta(seconds=90), "90.0 s")])
 def test_durations_have_the_unit_that_suits_them(value: timedelta, text: str) -> None:
     assert rendering.seconds(value) == text
+
+
+def test_numbers_of_things_are_told_in_words() -> None:
+    assert [rendering.counted(count, "fact") for count in (0, 1, 2)] == ["0 facts", "1 fact", "2 facts"]

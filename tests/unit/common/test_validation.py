@@ -83,6 +83,20 @@ def test_a_number_is_finite_and_in_its_range(value: float) -> None:
     assert raised(violations).reason is Reason.INVALID_FIELD
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "words"),
+    [
+        (0.0, 1.0, "", "must be between 0 and 1"),
+        (0.1, 0.5, "", "must be between 0.1 and 0.5"),
+        (1.0, 2_592_000.0, "s", "must be between 1 and 2,592,000 s"),
+    ],
+)
+def test_spec_7_2_bounds_are_told_in_full(low: float, high: float, unit: str, words: str) -> None:
+    violations = Violations()
+    assert not violations.number("ttl", -1.0, low=low, high=high, unit=unit)
+    assert [found.description for found in raised(violations).violations] == [words]
+
+
 @pytest.mark.parametrize("value", ["", "x", "018f4d3e"])
 def test_an_id_is_a_uuid(value: str) -> None:
     violations = Violations()
@@ -107,6 +121,18 @@ def test_a_negative_page_size_is_wrong() -> None:
     violations = Violations()
     violations.page_size(-1, default=50, maximum=200)
     assert [v.field_path for v in raised(violations).violations] == ["page_size"]
+
+
+def test_what_a_conversion_raises_is_taken_over_once() -> None:
+    def fail() -> int:
+        inner = Violations()
+        inner.add("scope.level", "is required")
+        inner.raise_if_any()
+        return 1
+
+    violations = Violations()
+    assert [violations.read(fail, 7), violations.read(lambda: 2, 7), violations.read(fail, 8)] == [7, 2, 8]
+    assert [found.field_path for found in raised(violations).violations] == ["scope.level"]
 
 
 def test_violations_of_a_conversion_are_taken_over() -> None:

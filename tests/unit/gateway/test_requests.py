@@ -279,14 +279,18 @@ def test_ids_of_other_requests_are_checked() -> None:
 
 
 def test_page_sizes() -> None:
-    assert [READER.page_size(size) for size in (0, 7, 200, 1_000)] == [50, 7, 200, 200]
-    assert wrong(lambda: READER.page_size(-1)) == (Reason.INVALID_FIELD, ["page_size"])
+    assert [READER.page_of_user("ada", size) for size in (0, 7, 200, 1_000)] == [50, 7, 200, 200]
+    assert wrong(lambda: READER.page_of_user("ada", -1)) == (Reason.INVALID_FIELD, ["page_size"])
+    both = wrong(lambda: READER.page_of_user("", -1, conversation_id=""))
+    assert both == (Reason.INVALID_FIELD, ["user_id", "conversation_id", "page_size"])
 
 
 def test_the_tier_of_a_listing() -> None:
-    assert READER.tier_filter(None) is None
-    assert READER.tier_filter(tiers_pb2.TIER_PROFILE) is Tier.PROFILE
-    assert wrong(lambda: READER.tier_filter(0)) == (Reason.UNKNOWN_ENUM_VALUE, ["tier"])
+    request = deliveries_pb2.ListDeadLettersRequest
+    assert READER.dead_letters(request()) == (None, 50)
+    assert READER.dead_letters(request(tier=tiers_pb2.TIER_PROFILE, page_size=7)) == (Tier.PROFILE, 7)
+    unknown = request(tier=tiers_pb2.TIER_UNSPECIFIED)
+    assert wrong(lambda: READER.dead_letters(unknown)) == (Reason.UNKNOWN_ENUM_VALUE, ["tier"])
 
 
 def test_dead_letters_to_retry() -> None:

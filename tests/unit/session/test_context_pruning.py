@@ -17,6 +17,7 @@ from services.session.context_window.pruning import Moment, need, plan, score, s
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SETTINGS = PruningSettings()
 MOMENT = Moment(NOW, "t1")
+BYTES_MAX = 3_000_000
 
 
 def item(
@@ -145,10 +146,25 @@ def test_spec_1_9_what_does_not_fit_is_left_out() -> None:
     items = [item("old", minutes=60), item("new", position=1), item("asked", minutes=600, position=2)]
 
     def omitted(budget: int) -> list[str]:
-        found = select(items, budget, MOMENT, SETTINGS, required_ids={"asked"}, overhead_tokens=5)
+        found = select(items, budget, MOMENT, SETTINGS, required_ids={"asked"}, overhead_tokens=5, bytes_max=BYTES_MAX)
         return [one.item.item_id for one in found]
 
     assert (omitted(315), omitted(314), omitted(209), omitted(10)) == ([], ["old"], ["old", "new"], ["old", "new"])
+
+
+def test_spec_1_8_what_goes_at_once_fits_into_a_message() -> None:
+    large = [item(str(number), position=number, content="x" * 9_000) for number in range(5)]
+    settings = PruningSettings(pruned_bytes_max=25_000)
+    assert [one.item.item_id for one in plan(large, 10_000, MOMENT, settings)] == ["0", "1"]
+    assert [one.item.item_id for one in plan(large[2:], 10_000, MOMENT, settings)] == ["2", "3"]
+    alone = PruningSettings(pruned_bytes_max=1)
+    assert [one.item.item_id for one in plan(large, 10_000, MOMENT, alone)] == ["0"], "each pruning gets on"
+
+
+def test_spec_1_9_a_prompt_fits_into_a_message() -> None:
+    large = [item(str(number), position=number, content="x" * 9_000) for number in range(5)]
+    found = select(large, 10_000, MOMENT, SETTINGS, required_ids={"0"}, overhead_tokens=5, bytes_max=25_000)
+    assert [one.item.item_id for one in found] == ["1", "2", "3"]
 
 
 ITEMS = st.lists(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from services.common.clock import Clock
-from services.common.errors import LimitExceeded, NotFound
+from services.common.errors import FieldViolation, InvalidArgument, LimitExceeded, NotFound
 from services.common.ids import IdSource
 from services.common.postgres.tenancy import as_tenant, tenant_connection, tenant_transaction
 from services.common.postgres.types import Connection, Pool
@@ -61,6 +61,10 @@ class PostgresGrants:
             earlier = await _claim(connection, caller, _CREATE_METHOD, command, now)
             if earlier is not None:
                 return Granted(_from_response(earlier), replayed=True)
+            if command.expire_time is not None and command.expire_time <= now:
+                raise InvalidArgument(
+                    "the request is not valid", violations=[FieldViolation("expire_time", "must be in the future")]
+                )
             # One at a time for each user: the limit holds under concurrent writes.
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "\x1f".join(user))
             await connection.execute(

@@ -128,7 +128,8 @@ class ContextWindowServiceServicer:
 
     def PruneContextWindow(self, request, context):
         """PruneContextWindow removes the items of the lowest scores where the window has more tokens than its threshold. A tool
-        result and the assistant response that called the tool go together or stay together. Fails with ABORTED where other
+        result and the assistant response that called the tool go together or stay together. At most about 6 MB go in one call,
+        which matters for windows of many megabytes alone: repeat it until nothing goes. Fails with ABORTED where other
         writers change the window all the time: repeat it. At the tier's own port it fails with FAILED_PRECONDITION unless it is
         a dry run: only the gateway can write to the journal what goes.
         """

@@ -39,7 +39,8 @@ class ContextWindowServiceStub:
     """ListContextItems pages through the items of a window in their order, with the scores that they have now."""
     PruneContextWindow: _aio.UnaryUnaryMultiCallable[_context_window_pb2.PruneContextWindowRequest, _context_window_pb2.PruneContextWindowResponse]
     """PruneContextWindow removes the items of the lowest scores where the window has more tokens than its threshold. A tool
-    result and the assistant response that called the tool go together or stay together. Fails with ABORTED where other
+    result and the assistant response that called the tool go together or stay together. At most about 6 MB go in one call,
+    which matters for windows of many megabytes alone: repeat it until nothing goes. Fails with ABORTED where other
     writers change the window all the time: repeat it. At the tier's own port it fails with FAILED_PRECONDITION unless it is
     a dry run: only the gateway can write to the journal what goes.
     """
@@ -107,7 +108,8 @@ class ContextWindowServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_context_window_pb2.PruneContextWindowRequest, _abc.Awaitable[_context_window_pb2.PruneContextWindowResponse]],
     ) -> _abc.Awaitable[_context_window_pb2.PruneContextWindowResponse]:
         """PruneContextWindow removes the items of the lowest scores where the window has more tokens than its threshold. A tool
-        result and the assistant response that called the tool go together or stay together. Fails with ABORTED where other
+        result and the assistant response that called the tool go together or stay together. At most about 6 MB go in one call,
+        which matters for windows of many megabytes alone: repeat it until nothing goes. Fails with ABORTED where other
         writers change the window all the time: repeat it. At the tier's own port it fails with FAILED_PRECONDITION unless it is
         a dry run: only the gateway can write to the journal what goes.
         """
