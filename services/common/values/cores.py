@@ -82,6 +82,8 @@ _SAID_BY: Final = re.compile(
 )
 """Who told what is corrected later: "the landlady said [the deposit is 1,200 pounds]"."""
 _QUOTED: Final = re.compile(r"[\"\u201c\u201d]")
+_QUOTED_VALUE: Final = re.compile(r"(?<=\sis\s)[\"\u201c]([^\"\u201c\u201d\s]{1,40})[\"\u201d]")
+"""A name or a password in quotation marks is no quotation: 'the wifi is "otter-otter"'."""
 _BESIDE: Final = CachedPattern(
     r"\b(?:too(?!\s\w)|also|as\swell|besides|another|either|both|sometimes|once|twice)\b", re.IGNORECASE
 )
@@ -278,7 +280,7 @@ def _clause(text: str) -> Clause | None:
 @text_cache(4_096)
 def cores(text: str) -> tuple[Core, ...]:
     """Returns the parts of a sentence that say something by themselves; none of a long one or of a quotation."""
-    if len(text) > _CHARS_MAX or _QUOTED.search(text) or text.rstrip().endswith("?"):
+    if len(text) > _CHARS_MAX or _QUOTED.search(_QUOTED_VALUE.sub("", text)) or text.rstrip().endswith("?"):
         return ()
     parts = _parts(text)
     if len(parts) > _PARTS_MAX:
@@ -296,7 +298,8 @@ class _Part(NamedTuple):
 
 @text_cache(4_096)
 def _parts(text: str) -> tuple[_Part, ...]:
-    plain = _SAID_FIRST.sub("", " ".join(text.replace("\u2019", "'").split()).rstrip(".! "))
+    plain = _QUOTED_VALUE.sub(r"\1", text.replace("\u2019", "'"))
+    plain = _SAID_FIRST.sub("", " ".join(plain.split()).rstrip(".! "))
     plain = _LABEL.sub(r"\g<what> is ", plain)
     cuts = [(match.start(), match.end(), match["so"] is not None) for match in _CUT.finditer(plain)]
     starts = [(0, False), *((end, follows) for _, end, follows in cuts)]

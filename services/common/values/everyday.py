@@ -33,7 +33,7 @@ _MODES: Final[Mapping[str, re.Pattern[str]]] = {
 }
 _COMMUTE: Final = re.compile(
     r"\b(?:to|into|(?:arrive|arrived|turn\s+up|drops?\s+(?:me|us)|dropped\s+(?:me|us)|get)\s+at)\s+(?:the\s+|my\s+)?"
-    r"(?P<where>work|office|desk|school|university|uni|campus|college|lab|clinic|shop|hospital|ward|studio|yard|factory|plant|workshop|site)\b",
+    r"(?P<where>work|office|desk|school|university|uni|campus|college|lab|clinic|shop|hospital|church|mass|nursery|kindergarten|town|training|practice|hospital|ward|studio|yard|factory|plant|workshop|site)\b",
     re.IGNORECASE,
 )
 _SAME_PLACES: Final = {

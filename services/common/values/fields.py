@@ -151,6 +151,8 @@ ANNOUNCED: Final = re.compile(
     r"postponed|adapted|adjusted|updated?|replaced|renewed|new\b.{1,30}\bfrom|moved|news|actually|scratch\s+that|"
     r"wrong\s+(?:number|date|day|time)|sorry|oops|called\s+in\s+sick|did\s+it|renamed|too\s+expensive|had\s+enough|fed\s+up|storm\s+warning|cancelled|canceled|raised|lowered|"
     r"went\s+(?:up|down)|turned|birthday|party|measured|checked|rang|reorganisation|reorganization|promoted|extended|(?:a\s+)?new\s+(?:timetable|term|schedule|season|semester|school\s+year|rota|evening|rules)(?=[.,:!])|"
+    r"(?:has|have|'s)\s+(?:retired|resigned|quit|emigrated)|(?:doubled|tripled)\s+(?:the|their|its)\s+prices?|went\s+(?:bust|bankrupt)|sold\s+up|burnt\s+down|burned\s+down|"
+    r"shut\s+down|double[\s-]booked|new\s+(?:owner|landlord|management|boss|teacher|coach)|swapped\s+with|shuffled|reshuffled|"
     r"you\s+win)\b",
     re.IGNORECASE,
 )

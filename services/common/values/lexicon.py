@@ -161,6 +161,9 @@ VERBS: Final = _words(
     translate edit publish review approve reject check test evaluate supply provide import export produce
     manufacture repeat resign step wait book pin reserve block configure register appoint elect cut rely unsubscribe
     delay advance suspend resume pause continue hurt ache itch
+    bite bark chew sneeze sew weave crochet prune harvest compile render merge rebase restart reboot rotate sync
+    archive escalate refund insure vote tolerate avoid mentor encrypt hash validate authenticate notify remind groom
+    bathe vacuum sweep scrub knead
     """
 )
 NOUNS_TOO: Final = _words(

@@ -281,7 +281,11 @@ _FIELDS: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     ),
     (  # time off
         _any(r"on\s+(?:parental|maternity|paternity|sick|study)\s+leave", r"on\s+(?:a\s+)?sabbatical"),
-        _any(r"first\s+(?:day|week)\s+back", r"back\s+(?:at|to)\s+work", r"back\s+in\s+the\s+office"),
+        _any(
+            r"first\s+(?:day|week)\s+back(?!\s+for\b)",
+            r"back\s+(?:at|to)\s+work",
+            r"back\s+in\s+the\s+office",
+        ),
     ),
     (  # getting about
         _any(r"public\s+transport", r"(?:don't|do\s+not)\s+(?:have|own)\s+a\s+car", r"(?:have|own)\s+no\s+car"),

@@ -39,6 +39,9 @@ _HELD_BACK: Final = frozenset(
 """Before an event these say that it has not happened."""
 _TOLD: Final = frozenset("say says said think thinks claim claims told tells heard hear reckons writes wrote".split())  # noqa: SIM905
 """What somebody else states is no state yet."""
+_FOR_OTHERS: Final = re.compile(
+    rf" (?:for|of) (?:my|our|his|her|their) (?:\w+ )?(?:{'|'.join(sorted(RELATIVES))})\b", re.IGNORECASE
+)
 _FOR_NOW: Final = re.compile(
     r"\bfor\s(?:now|the\s(?:moment|time\sbeing|weekend|summer|winter|week|month|day|night|holidays?)|a\s(?:\w+\s)?(?:days?|weeks?|months?|"
     r"while|bit|nights?)|(?:one|two|three|four|five|six|seven|eight|ten|\d{1,3}|some|several|a\sfew|a\scouple\sof)\s(?:\w+\s)?(?:days?|weeks?|months?|nights?))\b|"
@@ -320,6 +323,8 @@ def has_happened(said: str, match: re.Match[str], phrase: Phrase, *, with_groups
     who = (match.groupdict().get("x") or "").lower().split()
     if phrase.has_subject and _HELD_BACK & set(who) - set(phrase.text.split()):
         return False  # "Ben nearly called it off"
+    if phrase.has_subject and _FOR_OTHERS.match(said[match.end() :]) is not None:
+        return False  # "first week back for my husband"
     if denied or _HELD_BACK & set(before[-4:]):
         return False
     if phrase.has_subject:

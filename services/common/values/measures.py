@@ -12,7 +12,7 @@ from typing import Final
 
 from services.common.values.belongings import ROLES
 from services.common.values.complements import KIN
-from services.common.values.lexicon import POSSESSIVES, PRONOUNS, VERBS
+from services.common.values.lexicon import NOUNS_TOO, POSSESSIVES, PRONOUNS, VERBS
 from services.common.values.model import Value, ValueKind
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import DIMENSIONS, Match, match_values
@@ -43,7 +43,11 @@ _OCCASIONAL: Final = frozenset({"on", "during", "for", "in"})
 _WORDS_MAX: Final = 25
 """In longer clauses a number may belong to anything."""
 _NO_THINGS: Final = (
-    VERBS | TIMES | PRONOUNS | _OWNERS | {"up", "down", "far", "full", "whole", "new", "only", "about", "around", "me"}
+    (VERBS - NOUNS_TOO)
+    | TIMES
+    | PRONOUNS
+    | _OWNERS
+    | {"up", "down", "far", "full", "whole", "new", "only", "about", "around", "me"}
 )
 
 

@@ -32,6 +32,10 @@ _SAID_FIRST: Final = re.compile(
 _BESIDE: Final = re.compile(
     r"^(?:fyi|btw|ps|nb|psa|for\sthe\srecord)\s?[,:!-]?\s{1,3}(?=(?:the|our|my|i|we|i'm|we're)\b)", re.IGNORECASE
 )
+_NO_SUBJECT: Final = re.compile(
+    r"^(?:haven't|have\snot|hadn't)\s(?:yet\s)?[a-z]+(?:ed|en|ne|nt|de|ld|ght|et)\s", re.IGNORECASE
+)
+"""As in "haven't signed the contract"."""
 _NEWS: Final = re.compile(r"\b(?:update|heads|news)\b", re.IGNORECASE)
 """Openers that say that what follows is new."""
 
@@ -51,6 +55,8 @@ def without_opener(text: str) -> Opened:
     member".
     """
     rest, is_new = text, False
+    if _NO_SUBJECT.match(text):
+        rest = f"I {text[:1].lower()}{text[1:]}"
     for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _BESIDE, _ANSWER):
         match = pattern.match(rest)
         if match is None or match.end() > _CHARS_MAX or len(rest[match.end() :].split()) < _WORDS_MIN:

@@ -27,7 +27,7 @@ _CUT: Final = re.compile(r"[,;:]\s|\.\s|\s[\u2013\u2014-]{1,3}\s|\s(?:and|but|so
 _GONE: Final = CachedPattern(
     r"\b(?:deleted|removed|gone|switched\soff|shut\sdown|turned\soff|closed|cancelled|canceled|read-only|decommissioned|retired|"
     r"ran\sout|has\sexpired|expired|uninstalled|unplugged|frozen|archived|dead|history|no\smore|torn\sdown|wound\sdown|terminated|dropped|"
-    r"phased\sout|behind\sus|wiped|empty)\b",
+    r"phased\sout|behind\sus|wiped|empty|a\sbrick)\b",
     re.IGNORECASE,
 )
 _NO_MATTER: Final = CachedPattern(r"\b(?:not|never|no|also|too|as\swell|both|besides|would|could|should)\b|n't\b", re.I)
@@ -47,7 +47,7 @@ _GENERIC: Final = frozenset(
     email message note
     page doc code repo repository data secret password metric licence license subscription plan server team company
     work week month tuesday monday wednesday thursday friday saturday sunday today now cleanup day context
-    out every away off up down straight directly automatically
+    database box machine host out every away off up down straight directly automatically
     """.split()  # noqa: SIM905 - words
 )
 """Words that do not say which thing it is."""
@@ -119,7 +119,7 @@ _VERBS: Final = frozenset(
     manage handle save put switch migrate work compile bundle render schedule bill charge
     """.split()  # noqa: SIM905 - words
 )
-_USING: Final = frozenset("use run choose adopt pick have take".split())  # noqa: SIM905 - words
+_USING: Final = frozenset("use run choose adopt pick have take be read write speak".split())  # noqa: SIM905 - words
 
 
 def _is_used(words: list[str], name: str) -> bool:

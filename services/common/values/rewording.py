@@ -39,7 +39,8 @@ _HAS: Final = re.compile(
 )
 """As in "Pieter's left the band"."""
 _IS: Final = re.compile(
-    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:shut|closed|gone|sold|burnt|burned|stolen)\b)", re.IGNORECASE
+    r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:shut|closed|gone|sold|burnt|burned|stolen|archived|cancelled|canceled|deleted|scrapped|axed|decommissioned|history|dead)\b)",
+    re.IGNORECASE,
 )
 """As in "the hall's shut down"."""
 _BOOTS: Final = re.compile(

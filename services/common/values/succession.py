@@ -113,6 +113,16 @@ def _placed(a: Clause, b: Clause) -> bool:
     return bool(places and new) and thing <= objects and not places & new and not is_of_another(a, b, thing)
 
 
+def _placed_since(a: Clause, b: Clause) -> bool:
+    """As in "I've put the beehives behind the chapel", "The beehives are in the orchard now"."""
+    things = {item for item in a.rest if isinstance(item, str) and not a.prepositions.get(item)}
+    thing, new = _things(b), _at_places(b)
+    if a.verb not in _PLACED or b.verb not in {"be", "lie", "hang", "stand", "live"} or not set(a.subject) <= _FIRST:
+        return False
+    places = {item for item in a.rest if item not in things and isinstance(item, str)}
+    return bool(a.subject and thing and new) and thing <= things and not places & new and not is_of_another(a, b, thing)
+
+
 def _painted(a: Clause, b: Clause) -> bool:
     """As in "The kitchen is yellow", "We painted the kitchen green"."""
     thing = _things(a)
@@ -362,7 +372,7 @@ _RULES: Final[tuple[Callable[[Clause, Clause], bool], ...]] = (
 """Whose later clause says by itself that something changed."""
 _RULES_IF_NEW: Final[tuple[Callable[[Clause, Clause], bool], ...]] = (
     _timed_otherwise, _done_otherwise, _liked_otherwise, _counted_otherwise, _timed_anew,
-    _placed_anew,
+    _placed_anew, _placed_since,
 )  # fmt: skip
 """Whose later clause must say that it is new."""
 
