@@ -9,6 +9,7 @@ from typing import Final
 
 from services.common.values.complements import KIN
 from services.common.values.model import Value, ValueKind
+from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.sentences import nouns_of
 from services.common.values.slots import has_same_subject, is_plain
@@ -177,22 +178,34 @@ def day_named(clause: Clause, said: date) -> date | None:
     return None
 
 
-def is_day_over(clause: Clause, said: date | None, later: date | None) -> bool:
-    """Returns whether the day that a clause names from when it was said has passed: "in ten days", "tomorrow".
+def is_another_time(earlier: str, said: date | None, later: str, told: date | None) -> bool:
+    """Returns whether a later statement speaks of another occasion, since the day of the earlier one has passed.
+
+    As in "my exam is in ten days", and three months later "my exam is in two weeks".
 
     Args:
-        clause: A clause.
+        earlier: A statement.
         said: When it was said.
-        later: When something else is said.
+        later: A later one.
+        told: When that was said.
     """
-    if said is None or later is None:
+    if said is None or told is None:
         return False
-    is_relative = any(word in _DAYS_AHEAD for word in clause.words) or any(
+    first = [clause for clause in read_statement(earlier).clauses if _is_from_today(clause)]
+    second = [clause for clause in read_statement(later).clauses if _is_from_today(clause) and not clause.changed]
+    for a in first if second else ():
+        named = day_named(a, said)
+        if named is not None and named < told and any(a.verb == b.verb for b in second):
+            return True
+    return False
+
+
+def _is_from_today(clause: Clause) -> bool:
+    """Whether a clause names a day by how far it is off: "in ten days", "tomorrow"."""
+    return any(word in _DAYS_AHEAD for word in clause.words) or any(
         value.kind is ValueKind.QUANTITY and value.unit == "s" and clause.prepositions.get(value) == "in"
         for value in clause.values
     )
-    named = day_named(clause, said) if is_relative else None
-    return named is not None and named < later
 
 
 def rescheduled(first: Sequence[Clause], second: Sequence[Clause], earlier: date | None, later: date | None) -> bool:

@@ -25,7 +25,14 @@ from services.common.values.designated import are_two_designated
 from services.common.values.doers import is_done_by_another
 from services.common.values.ended import has_ended
 from services.common.values.endings import goes_with_it
-from services.common.values.everyday import abstains, goes_otherwise, is_born, is_day_over, is_left_out, rescheduled
+from services.common.values.everyday import (
+    abstains,
+    goes_otherwise,
+    is_another_time,
+    is_born,
+    is_left_out,
+    rescheduled,
+)
 from services.common.values.fields import CHANGED
 from services.common.values.frames import main_part, takes_another_end
 from services.common.values.irony import is_ironic
@@ -117,7 +124,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
-    if later.day is not None and begins_later(later.text, later.day):
+    is_later = later.day is not None and begins_later(later.text, later.day)
+    if is_later or is_another_time(earlier.text, earlier.day, later.text, later.day):
         return Relation.COMPATIBLE
     as_said, later = later.text, replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
@@ -133,8 +141,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_same_speaker and is_countermanded(earlier.text, later.text):
         return Relation.UPDATE
     if UNSURE.search(later.text):
-        is_sure_in_part = is_same_speaker and _is_said_in_part(earlier, later)
-        return Relation.UPDATE if is_sure_in_part else Relation.UNKNOWN
+        return Relation.UPDATE if is_same_speaker and _is_said_in_part(earlier, later) else Relation.UNKNOWN
     if is_same_speaker and _turns_back(earlier.text, later.text):
         return Relation.UPDATE
     if is_same_speaker and _has_another(earlier, later):
@@ -238,7 +245,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         for a, is_told in zip(first.clauses, told, strict=True):
             if is_same_speaker and _follows(a, b, is_told=is_told):
                 return Relation.UPDATE
-            if (is_denied(a, b) or is_replaced(a, b, is_told=is_told)) and not is_day_over(a, earlier.day, later.day):
+            if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
     if is_same_speaker and rescheduled(first.clauses, second.clauses, earlier.day, later.day):
         return Relation.UPDATE

@@ -43,6 +43,7 @@ _GONE: Final = _of(
     rf"{_WE}(?:had\sto\s)?(?:give|gave|given|leave|leaving)\s{_THE}{_ITEM}\s(?:away|out|up)\b",
     rf"{_WE}closed\s{_THE}(?:\w+\s)?(?:account|card|branch)\s(?:at|with)\s{_ITEM}{_ENDS_HERE}",
     rf"^(?:please\s)?(?:take|cross|strike|leave|cut|scratch)\s{_THE}{_ITEM}\s(?:off|out|from)\b",
+    rf"\b(?:struck|crossed|scratched)\s{_THE}{_ITEM}\s(?:off|out)\b",
     rf"\b(?:took|taken|put)\sme\soff\s{_THE}{_ITEM}{_ENDS_HERE}",
     # What was done with it: "Safari is dropped", "astronomy was taken out".
     rf"^{_THE}{_ITEM}\s(?:is|are|was|were|got|has\sbeen|have\sbeen)\s(?:now\s|finally\s)?(?:dropped|axed|scrapped|removed|taken\sout|struck\soff|"

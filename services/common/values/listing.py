@@ -67,6 +67,22 @@ _BRIEF: Final = CachedPattern(
 )
 
 
+_KINDS: Final = (
+    re.compile(
+        r"\bon\s(?:the\s)?(?:drums|bass|keys|keyboards?|guitar|viola|violin|cello|piano|horn|trumpet|sax\w*|flute|vocals|percussion)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:band|duo|trio|quartet|quintet|sextet|orchestra|ensemble|choir|combo|group|musicians|players|line-?up)\b",
+        re.IGNORECASE,
+    ),
+)
+"""What one plays, and the groups in which one does."""
+_GROUPS: Final = frozenset(
+    "band quartet trio choir team squad crew committee jury board club class course panel".split()  # noqa: SIM905
+)
+
+
 class _Listed(NamedTuple):
     label: frozenset[str]  # the words before the items
     items: frozenset[str]
@@ -106,6 +122,10 @@ def is_exchanged(earlier: str, later: str) -> bool:
     members = {part.strip().casefold() for part in _SPLIT.split(_GROUP.sub("", earlier.rstrip(".! ")))}
     gone = [match["who"].casefold() for match in _OUT.finditer(later)]
     come = [match["who"].casefold() for match in _IN.finditer(later)]
+    if _KINDS[0].search(later) and not _KINDS[1].search(earlier):
+        return False  # "on viola" is of no quiz team
+    if {word for word in nouns_of(later) if word in _GROUPS} - nouns_of(earlier):
+        return False
     if len(members) < 2 or not any(who in members for who in gone):
         return False
     return any(who not in members for who in come) or _REST_STAYS.search(later) is not None

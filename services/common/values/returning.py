@@ -30,6 +30,11 @@ _UNSURE: Final = re.compile(
 )
 """Under these nothing has returned, or beside the other."""
 _WORDS_MIN: Final = 2
+_PLEASE_IF: Final = re.compile(
+    r",?\s(?:if\s(?:you\splease|you\sdon't\smind|you\swould|i\smay|possible|that's\s(?:ok|okay|fine|alright))|would\syou)\b",
+    re.IGNORECASE,
+)
+"""Courtesy, and no condition."""
 _IS_BACK: Final = re.compile(
     r"^(?P<what>(?!i\b|we\b)[\w' -]{2,40}?)\s?(?:\sis|\sare|'s)\s(?:\w+\s)?back\b", re.IGNORECASE
 )
@@ -48,6 +53,7 @@ def returns_to(former: str, standing: str, later: str) -> bool:
         standing: What superseded it.
         later: A statement after both, of the same speaker.
     """
+    later = _PLEASE_IF.sub("", later)
     if max(map(len, (former, standing, later))) > _CHARS_MAX or _UNSURE.search(later) or is_for_a_while(later):
         return False
     said = [

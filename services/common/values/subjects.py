@@ -16,6 +16,10 @@ from services.common.values.splitting import verb_place
 from services.common.values.tokens import lemma
 
 _IT: Final = re.compile(r"^it(?P<short>'s)?\s(?=\w)", re.IGNORECASE)
+_NUMBERED: Final = re.compile(
+    r"^(?P<what>(?:(?:the|my|our)\s)?[a-z]{3,20}\s\d{1,4}[a-z]?)\s(?=(?!(?-i:is\son))[a-z]{2,20}s\b)", re.IGNORECASE
+)
+"""As in "room 12 seats thirty"."""
 _AND: Final = re.compile(r"\sand\s(?=\w)", re.IGNORECASE)
 _OPENS: Final = frozenset({"the", "my", "our"})
 _SPEAKERS: Final = frozenset({"i", "we"})
@@ -58,6 +62,9 @@ def split_verbs(part: str) -> tuple[str, ...]:
 def _subject(part: str) -> str:
     """The words up to the verb where they name the speaker or a known thing; empty where there are none such."""
     words = part.split()
+    numbered = _NUMBERED.match(part)
+    if numbered is not None:
+        return numbered["what"]
     place = verb_place([word.casefold().strip(".,!") for word in words])
     if not place or place > _SUBJECT_WORDS_MAX:
         return ""

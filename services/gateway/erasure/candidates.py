@@ -143,6 +143,7 @@ class Candidates:
                 distance,
                 is_of_person=wanted.about_name,
                 names={part for name in wanted.names for part in name},
+                head="" if wanted.numbers else wanted.head,
             )
         )
         further = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]

@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.values.complements import KIN
 from services.gateway.erasure.topics import is_told_beside
-from services.gateway.erasure.wording import FIRST, ROLES, Word, words_of
+from services.gateway.erasure.wording import FIRST, ROLES, Word, has, is_topic, words_of
 
 _SUBJECTS: Final = frozenset(
     "it it's its that's they they're they've they'd they'll their he he's he'd he'll his she she's she'd she'll her this that".split()  # noqa: SIM905, E501 - words
@@ -78,6 +78,7 @@ def follow_ups(
     *,
     is_of_person: bool = False,
     names: Collection[str] = (),
+    head: str = "",
 ) -> list[str]:
     """Returns ids of turns that go on about turns that a query means.
 
@@ -88,6 +89,7 @@ def follow_ups(
         distance: How many turns one may stand behind the turn it goes on about.
         is_of_person: The query means somebody: only what is said of "him" or "her" goes on.
         names: Words of the names in the query, in lower case: a sentence may open with one.
+        head: The topic that names the thing itself.
     """
     found: list[str] = []
     conversations: dict[str, list[Line]] = {}
@@ -95,7 +97,7 @@ def follow_ups(
         conversations.setdefault(line.conversation_id, []).append(line)
     for of_one in conversations.values():
         in_order = sorted(of_one, key=lambda line: line.position)
-        found += _going_on(topics, chosen, in_order, distance, is_of_person=is_of_person, names=names)
+        found += _going_on(topics, chosen, in_order, distance, is_of_person=is_of_person, names=names, head=head)
     return found
 
 
@@ -107,6 +109,7 @@ def _going_on(
     *,
     is_of_person: bool,
     names: Collection[str],
+    head: str,
 ) -> Iterator[str]:
     last: dict[str, Line] = {}  # by speaker: the turn that says what they talk of
     meant = set(chosen)
@@ -125,6 +128,7 @@ def _going_on(
                 _goes_on(about.text, line.text, is_of_person=is_of_person, names=names)
                 or (line.is_assistant and _repeats_a_number(about.text, line.text))
                 or _is_of_who_was_named(about.text, line.text)
+                or (not line.is_assistant and _names_the_same(head, about.text, line.text))
                 or (not line.is_assistant and is_told_beside(topics, line.text))
                 or (not line.is_assistant and _answers(line, before, lines, meant))
             )
@@ -179,6 +183,30 @@ def _is_of_who_was_named(about: str, text: str) -> bool:
     """Whether a text is about whom another one introduces: "a therapist, her name is Ruiz", "Ruiz says ..."."""
     match = _OPENING_NAME.match(text)
     return match is not None and match["name"] in {named["name"] for named in _INTRODUCED.finditer(about)}
+
+
+def _names_the_same(head: str, about: str, text: str) -> bool:
+    """Whether a text speaks of "the dealer" right after one that names the dealer, and of nobody and nowhere else."""
+    if not head or len(text) > _CHARS_MAX or _OF_ANOTHER.search(text) is not None:
+        return False
+    first, second = list(words_of(about)), list(words_of(text))
+    if any(word.is_possessive for word in second) or _names_in(second) - _names_in(first):
+        return False
+    behind = [*second[1:], None]
+    known = [
+        word
+        for before, word, after in zip(second, second[1:], behind[1:], strict=False)
+        if before.lower == "the" and word.index == before.index + 1 and not (after and after.lower in _WHICH)
+    ]
+    return has(first, head) and any(is_topic(word, head) for word in known)
+
+
+_WHICH: Final = frozenset({"of", "in", "at", "on", "from", "for", "with"})
+"""Behind a noun they say which one it is: "the lock of the shed"."""
+
+
+def _names_in(words: Sequence[Word]) -> set[str]:
+    return {word.bare for word in words if word.index and word.is_capital and word.lower not in FIRST}
 
 
 def _stands_for(pronoun: str, about: str, names: Collection[str]) -> bool:

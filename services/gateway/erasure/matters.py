@@ -53,6 +53,7 @@ MATTERS: Final = (
         "salary wage income earning earn pay",
         told="earn|earned|salary|wages?|income|payslip|my pay|pay (?:rise|review)|a raise|put me (?:up|down) to",
         clear=r"(?:got|given|getting)\sa\s(?:pay\s)?(?:raise|rise)|pay\srise|\d\son\s(?:the|my)\spayslip",
+        apart=r"earn(?:ed|s|ing)?\s(?:\w+\s){0,2}(?:trust|respect|degree|badge|stripes|medal|place|points?)",
     ),
     Matter(
         "medication medicine pill tablet drug prescription",
@@ -161,7 +162,7 @@ MATTERS: Final = (
         "dating relationship affair",
         told=r"boyfriend|girlfriend|dating|affair|a date with|seeing (?:someone|somebody)|"
         r"cheat(?:ed|ing)\son\s(?:my\s(?:husband|wife|partner|boyfriend|girlfriend)|him|her)",
-        apart=r"(?:foreign|current|public|legal|student)\saffairs",
+        apart=r"state\sof\saffairs|(?:foreign|current|public|legal|student)\saffairs",
     ),
     Matter("trip holiday vacation journey", told="fly|flights?|hotel|ferry|itinerary|travel(?:ling)?"),
     Matter(
@@ -194,6 +195,7 @@ MATTERS: Final = (
         r"looking for (?:a )?(?:new |another )?(?:job|work)|(?:made|got|given|sent)\s(?:me\s)?an\soffer|"
         r"job offer|turned me down",
         clear="job interview|cover letter|assessment centre|job offer",
+        apart=r"interview\b[^.]{0,60}\b(?:paper|radio|tv|telly|news|magazine|podcast|broadcast|documentary)",
     ),
     Matter(
         "redundancy layoff dismissal",

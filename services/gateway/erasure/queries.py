@@ -70,6 +70,7 @@ class Wanted:
     pairs: frozenset[tuple[str, str]]  # topics that stand next to each other: "bar exam"
     origin: frozenset[str]  # words for where somebody of the name is from: "Ron from the allotments"
     is_of_self: bool  # what the speaker does: "that I'm learning Welsh"
+    head: str  # the topic that names the thing itself: "password" of "my password for the bank"
     own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
 
     @property
@@ -140,6 +141,7 @@ def read(query: str) -> Wanted:
         origin=topics if is_of_origin else frozenset(),
         is_of_self=bool({word.lower for word in words[:2]} & SELF),
         pairs=_pairs(words, topics),
+        head=_head(words, topics),
         own_words=_own_words(words) if not (names or talks) else frozenset(),
     )
 
@@ -149,6 +151,17 @@ def _pairs(words: Sequence[Word], topics: frozenset[str]) -> frozenset[tuple[str
     return frozenset(
         (lemma(one.bare), lemma(other.bare)) for one, other in found if {lemma(one.bare), lemma(other.bare)} <= topics
     )
+
+
+def _head(words: Sequence[Word], topics: frozenset[str]) -> str:
+    """The last topic before a preposition or another small word; empty where there is none."""
+    found = ""
+    for word in words:
+        if lemma(word.bare) in topics:
+            found = lemma(word.bare)
+        elif found and word.lower in LINKS:
+            break
+    return found
 
 
 def _own_words(words: Sequence[Word]) -> frozenset[str]:

@@ -324,4 +324,43 @@ WORDINGS: list[tuple[str, Texts]] = [
             "The therapist of my son is Keller.": (0.45, False),
         },
     ),
+    (
+        "the lock of the boathouse",
+        {
+            "The lock of the boathouse is 3-1-7, Dora set it.": (0.68, True),
+            "The lock of the shed is 5-5-2.": (0.41, False),
+        },
+    ),
+    (
+        "the trip to Rome",
+        {
+            "The trip to Rome cost 900, too much.": (0.64, True),
+            "The trip to Oslo was cheaper.": (0.29, False),
+            "The ship left at nine.": (0.31, False),
+        },
+    ),
+    (
+        "my surgeon",
+        {
+            "My surgeon is called Bell.": (0.69, True),
+            "The surgeon wants me fasting from midnight.": (0.51, True),
+            "The tree surgeon comes on Monday.": (0.43, False),
+        },
+    ),
+    (
+        "what I told you about the affair",
+        {
+            "The affair with Jonas is over.": (0.43, True),
+            "The affair lasted a year.": (0.61, True),
+            "The state of affairs is bad.": (0.32, False),
+        },
+    ),
+    (
+        "my password for the bank",
+        {
+            "My password for the bank is Larch-22.": (0.81, True),
+            "The bank opens at nine.": (0.42, False),
+            "My password for the library is Oak-11.": (0.56, False),
+        },
+    ),
 ]

@@ -129,3 +129,18 @@ def test_spec_3_13_what_is_said_to_who_asked_is_passed_over() -> None:
         Line("3", "c", 3, "Ada", "If it rains, ask her sister."),
     ]
     assert follow_ups((), {"1"}, lines, 4, is_of_person=True, names={"dawn"}) == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("head", "about", "text", "goes_on"),
+    [
+        ("dealer", "I owe the dealer on Pier Road 1,800.", "I missed two payments to the dealer already", True),
+        ("lock", "The lock of the boathouse is 3-1-7.", "The lock of the shed is 5-5-2.", False),
+        ("trip", "The trip to Rome cost 900.", "The trip to Oslo was cheaper.", False),
+        ("dealer", "I owe the dealer on Pier Road 1,800.", "My brother owes the dealer nothing.", False),
+        ("", "My password for the bank is Larch-22.", "The bank opens at nine.", False),
+    ],
+)
+def test_spec_3_13_what_is_told_of_the_thing_itself_goes_on(head: str, about: str, text: str, *, goes_on: bool) -> None:
+    lines = [Line(str(place), "c", place, "Ada", said) for place, said in enumerate((about, text))]
+    assert follow_ups(set(), {"0"}, lines, 4, head=head) == (["1"] if goes_on else [])
