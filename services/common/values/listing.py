@@ -81,6 +81,10 @@ _KINDS: Final = (
 _GROUPS: Final = frozenset(
     "band quartet trio choir team squad crew committee jury board club class course panel".split()  # noqa: SIM905
 )
+_NO_ITEM: Final = CachedPattern(
+    r"(?:i|we|he|she|it|they|you)(?:'\w+)?\s|(?:on|at|in|by|until|since|from)\s", re.IGNORECASE
+)
+"""Begins no thing: "my test is [on Thursday] and [I feel sick]"."""
 
 
 class _Listed(NamedTuple):
@@ -150,6 +154,8 @@ def _listed(text: str) -> _Listed | None:
         behind = re.sub(r"^of\s", "", behind)
     items = [_item(part) for part in _SPLIT.split(_NOW.sub("", _ASIDE.sub("", behind)))]
     if len(items) < 2 or not all(items) or any(len(item.split()) > _ITEM_WORDS_MAX for item in items):
+        return None
+    if any(_NO_ITEM.match(item) for item in items):
         return None
     named = nouns_of(label)
     before = {lemma(token.lower) for token in tokenize(label)} | {token.lower for token in tokenize(label)}

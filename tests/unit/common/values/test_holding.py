@@ -70,6 +70,8 @@ def test_a_change_ends_what_was_said(earlier: str, later: str) -> None:
         ("I visited Rome.", "I visited Paris now."),
         ("The wiki runs on host merlin.", "Host osprey was switched off last night."),
         ("The fee is 10 euros.", "Unless you pay now, the fee is 20 euros."),
+        # No list of two things that is said again with another one.
+        ("My eye test is on Thursday and I feel sick.", "My eye test is on Thursday, same doctor, wish me luck."),
     ],
 )
 def test_what_is_merely_similar_ends_nothing(earlier: str, later: str) -> None:
