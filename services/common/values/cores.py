@@ -96,8 +96,8 @@ _NO_LIST: Final = re.compile(
 """Remarks with "and" or "or" that are no end of a list."""
 _WITH: Final = re.compile(r"^(?:with|without|because\sof|thanks\sto|since|after)\b", re.IGNORECASE)
 _SAID_FIRST: Final = re.compile(
-    r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol|seriously|honestly|on\ssecond\sthoughts?|believe\sit\sor\snot|"
-    r"(?:it's\s|this\sis\s)?no\s(?:joke|kidding|lie)|(?:i'm\s)?not\s(?:joking|kidding))[,.!:]\s){1,2}(?=\w)",
+    r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol|seriously|honestly|believe\sit\sor\snot|"
+    r"(?:it's\s|this\sis\s)?no\s(?:joke|kidding|lie)|(?:i'm\s)?not\s(?:joking|kidding))[,.!:]\s|on\ssecond\sthoughts?,?\s){1,2}(?=\w)",
     re.IGNORECASE,
 )
 """What opens an answer and says nothing by itself."""

@@ -52,12 +52,12 @@ _OUT: Final = re.compile(
 _IN: Final = re.compile(
     rf"(?:^|[,;:]\s|\b(?:and|so|but|with)\s)(?P<who>{_NAME})(?:(?:'s|\sis)\s(?:now\s)?in\b(?!\s(?:the\s(?:hospital|kitchen|garden|shower)|bed|hospital|town)\b)|"
     r"\s(?:takes|has\staken|took)\s(?:his|her|their|the)\s(?:\w+\s)?(?:place|seat|chair|spot|part|slot)\b|\s(?:joins|has\sjoined|joined|"
-    r"replaces|replaced|takes\sover|took\sover|steps\sin|stepped\sin|comes\sin|came\sin|fills\sin)\b)",
+    r"plays\s(?:with|for|in)\s(?:them|us|it)\b|replaces|replaced|takes\sover|took\sover|steps\sin|stepped\sin|comes\sin|came\sin|fills\sin)\b)",
     re.IGNORECASE,
 )
 _REST_STAYS: Final = re.compile(
     r"\b(?:every(?:one|body)\selse|the\s(?:rest|others?)|all\s(?:the\s)?others|otherwise)\b.{0,30}\b(?:stays?|remains?|same|"
-    r"as\s(?:it\swas|before|they\swere)|no\schanges?|unchanged)\b|\bfor\sgood\b|\b(?:now\sit's|it's\snow)\b",
+    r"as\s(?:it\swas|before|they\swere)|no\schanges?|unchanged)\b|\b(?:now\sit's|it's\snow)\b",
     re.IGNORECASE,
 )
 _BRIEF: Final = CachedPattern(
@@ -78,6 +78,9 @@ _KINDS: Final = (
     ),
 )
 """What one plays, and the groups in which one does."""
+_SEAT: Final = re.compile(
+    r"\b(?:seat|place|chair|spot|part|post)\s(?:in|on|at)\s(?:the|our|my)\s(?P<what>[\w-]{3,20})", re.IGNORECASE
+)
 _GROUPS: Final = frozenset(
     "band quartet trio choir team squad crew committee jury board club class course panel".split()  # noqa: SIM905
 )
@@ -128,6 +131,9 @@ def is_exchanged(earlier: str, later: str) -> bool:
     come = [match["who"].casefold() for match in _IN.finditer(later)]
     if _KINDS[0].search(later) and not _KINDS[1].search(earlier):
         return False  # "on viola" is of no quiz team
+    where = _SEAT.search(later)
+    if where is not None and not any(where["what"].casefold() in word for word in earlier.casefold().split()):
+        return False  # "his seat in the boat" is none on the board
     if {word for word in nouns_of(later) if word in _GROUPS} - nouns_of(earlier):
         return False
     if len(members) < 2 or not any(who in members for who in gone):

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
 from services.common.values.belongings import PERSONS
+from services.common.values.holders import holder_of
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality
 from services.common.values.phrases import Phrase, compiled, read_phrases, value_words
@@ -26,7 +27,7 @@ from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
-from services.common.values.tokens import PUNCTUATION, lemma, tokenize
+from services.common.values.tokens import lemma, tokenize
 from services.common.values.whose import RELATIVES, people_in, spoken, turned_to
 
 _FOLDER: Final = Path(__file__).with_name("data")
@@ -114,6 +115,7 @@ class _Parting(NamedTuple):
     thing: frozenset[str]  # empty: not named
     new: frozenset[str]
     is_left: bool = False  # the speaker left it, and it goes on to be
+    opening: frozenset[str] = frozenset()  # what the sentence is about, where "it" has it no more
     holder: frozenset[str] = frozenset()  # words of what has it no more, where that is not the speaker
 
 
@@ -232,7 +234,7 @@ def _is_of_holder(clause: Clause, parting: _Parting) -> bool:
     subject = {lemma(word) for item in clause.subject for word in str(item).split()} - DETERMINERS
     if subject <= {"i", "we"}:
         return bool((_known(clause) - parting.thing - TIMES - {clause.verb}) & parting.holder)
-    return subject - {"i", "we"} <= parting.holder
+    return subject - {"i", "we"} <= parting.holder or bool(parting.opening and parting.opening <= subject)
 
 
 def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
@@ -367,21 +369,8 @@ def _read(said: str) -> Iterator[_Parting]:
                 thing,
                 value_words(groups.get("v") or ""),
                 bool(_LEFT & set(match[0].lower().split())),
-                _holder(said, match),
+                *holder_of(said, match),
             )
-
-
-def _holder(said: str, match: re.Match[str]) -> frozenset[str]:
-    """What has a thing no more, where "no" stands behind its verb; nothing where that is the speaker.
-
-    "It" is anything that the sentence names before it.
-    """
-    before = said[: match.start()].lower()
-    clause = re.split(r"\s[.,;:!?]\s|\s(?:and|but|so|because|since)\s", before)[-1].split()
-    if not match[0].lower().startswith("no ") or not clause or {"i", "we", "there"} & set(clause):
-        return frozenset()
-    words = before.split() if {"it", "they", "that"} & set(clause) else clause
-    return frozenset(map(lemma, words)) - DETERMINERS - PREPOSITIONS - frozenset(PUNCTUATION)
 
 
 def _without_lead(words: list[str]) -> list[str]:

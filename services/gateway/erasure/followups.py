@@ -13,7 +13,7 @@ from typing import Final
 
 from services.common.values.complements import KIN
 from services.gateway.erasure.topics import is_told_beside
-from services.gateway.erasure.wording import FIRST, ROLES, Word, has, is_topic, words_of
+from services.gateway.erasure.wording import DETERMINERS, FIRST, ROLES, Word, has, is_topic, words_of
 
 _SUBJECTS: Final = frozenset(
     "it it's its that's they they're they've they'd they'll their he he's he'd he'll his she she's she'd she'll her this that".split()  # noqa: SIM905, E501 - words
@@ -51,6 +51,7 @@ _ACKNOWLEDGED: Final = re.compile(
     re.IGNORECASE,
 )
 """What is only said to who asked: "Note it." """
+_KNOWN: Final = re.compile(r"^the\s(?P<what>[a-z-]{3,20}\s[a-z-]{3,20})\s", re.IGNORECASE)
 _CHARS_MAX: Final = 200
 _ANSWER_WORDS_MAX: Final = 6
 _NOUN_BEFORE: Final = re.compile(
@@ -129,6 +130,7 @@ def _going_on(
                 or (line.is_assistant and _repeats_a_number(about.text, line.text))
                 or _is_of_who_was_named(about.text, line.text)
                 or (not line.is_assistant and _names_the_same(head, about.text, line.text))
+                or (not line.is_assistant and not is_of_person and _takes_up(about.text, line.text))
                 or (not line.is_assistant and is_told_beside(topics, line.text))
                 or (not line.is_assistant and _answers(line, before, lines, meant))
             )
@@ -192,6 +194,8 @@ def _names_the_same(head: str, about: str, text: str) -> bool:
     first, second = list(words_of(about)), list(words_of(text))
     if any(word.is_possessive for word in second) or _names_in(second) - _names_in(first):
         return False
+    if len(second) > 1 and second[0].lower in DETERMINERS | {"my", "our"} and not is_topic(second[1], head):
+        return False  # "The glaze needs salt, the diet is only mine"
     behind = [*second[1:], None]
     known = [
         word
@@ -203,6 +207,12 @@ def _names_the_same(head: str, about: str, text: str) -> bool:
 
 _WHICH: Final = frozenset({"of", "in", "at", "on", "from", "for", "with"})
 """Behind a noun they say which one it is: "the lock of the shed"."""
+
+
+def _takes_up(about: str, text: str) -> bool:
+    """Whether a text begins with what the other one has introduced: "a drowned village", "The drowned village ..."."""
+    match = _KNOWN.match(text)
+    return match is not None and re.search(rf"\ban?\s{re.escape(match['what'])}\b", about, re.IGNORECASE) is not None
 
 
 def _names_in(words: Sequence[Word]) -> set[str]:

@@ -19,6 +19,7 @@ from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
 from services.gateway.erasure.wording import (
     ARTICLES,
+    BEARERS,
     DETERMINERS,
     FIRST,
     LINKS,
@@ -226,7 +227,7 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
             for name in wanted.names
             if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
         ]
-        hits = [place for place in hits if not _is_from_elsewhere(words, place, wanted)]
+        hits = [p for p in hits if not _is_from_elsewhere(words, p, wanted) and not _is_of_thing(words, p, wanted)]
         others = [surname_behind(words, place, wanted.names) for place in hits]
         if "" in others:
             found.append(index)
@@ -242,6 +243,13 @@ def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wan
     """Whether a word in small letters is a name by where somebody is from: "rose from the choir sings alto"."""
     is_from = words[place].bare in name and place + 2 < len(words) and words[place + 1].lower == "from"
     return is_from and any(has(words[place + 2 : place + 4], word) for word in wanted.origin)
+
+
+def _is_of_thing(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
+    """Whether a name is that of a work or a place: "the opera Salome", where "my tutor Salome" is meant."""
+    if not place or words[place - 1].index != words[place].index - 1:
+        return False
+    return words[place - 1].bare in BEARERS and lemma(words[place - 1].bare) not in wanted.topics
 
 
 def _is_from_elsewhere(words: Sequence[Word], place: int, wanted: Wanted) -> bool:

@@ -43,6 +43,12 @@ OFFICES: Final = TITLES | _set(
     "major lieutenant professor judge nurse coach chancellor"
 )
 """What stands before the name of somebody who holds an office."""
+BEARERS: Final = _set(
+    "opera film movie song album ship boat ferry yacht hurricane storm restaurant cafe bar pub hotel shop brand "
+    "perfume book novel play ballet musical band game app font street road school church chapel hospital "
+    "foundation prize award"
+)
+"""Things that bear a name: "the opera Salome"."""
 HONOURED: Final = _set("mother saint st san santa queen king pope lady lord")
 """Before a name and with a capital they make it that of somebody known: "Mother Teresa", "St Paul's day"."""
 OF_THIRD: Final = _set("his her their")

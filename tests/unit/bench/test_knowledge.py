@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from bench.knowledge.cases import Probe, Seen, Shown, holds, score
+from bench.knowledge.cases import Probe, Seen, Shown, holds, load_cases, matches, score
+
+_LABELLED = Path(__file__).parents[2] / "labelled"
 
 _PROBE = Probe(
     question="Where does Ada live?",
@@ -50,3 +53,16 @@ def test_a_probe_of_facts_looks_at_facts_alone() -> None:
 
 def test_the_score_is_the_mean_over_kinds() -> None:
     assert score([("a", True), ("a", False), ("b", True)]) == ({"a": 0.5, "b": 1.0}, 0.75)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(_LABELLED.glob("*/*.jsonl")), ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_probes_of_labelled_cases_speak_of_what_their_turns_say(path: Path) -> None:
+    cases = load_cases(path)
+    assert len({case.case_id for case in cases}) == len(cases)
+    for case in cases:
+        texts = [turn.text for turn in case.turns] + [(case.operation or {}).get("text", "")]
+        for probe in case.probes:
+            for pattern in (*probe.must, *probe.unmarked):
+                assert any(matches(pattern, text) for text in texts), (case.case_id, pattern)

@@ -138,6 +138,7 @@ def test_spec_3_13_what_is_said_to_who_asked_is_passed_over() -> None:
         ("lock", "The lock of the boathouse is 3-1-7.", "The lock of the shed is 5-5-2.", False),
         ("trip", "The trip to Rome cost 900.", "The trip to Oslo was cheaper.", False),
         ("dealer", "I owe the dealer on Pier Road 1,800.", "My brother owes the dealer nothing.", False),
+        ("diet", "I'm on a low-salt diet.", "The glaze needs salt, the diet is only mine.", False),
         ("", "My password for the bank is Larch-22.", "The bank opens at nine.", False),
     ],
 )
