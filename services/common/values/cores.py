@@ -19,6 +19,7 @@ from services.common.values.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
 from services.common.values.orders import as_order, in_plain_form, is_ordered_otherwise
+from services.common.values.parts import QUOTED_VALUE, Part, parts_of
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
@@ -33,11 +34,6 @@ from services.common.values.unsure import UNSURE
 _CHARS_MAX: Final = 300
 _PARTS_MAX: Final = 6
 _PLACES_MAX: Final = 4
-_CUT: Final = re.compile(
-    r"[,;:]\s{1,3}(?:(?P<so>so|hence|therefore|thus|which\sis\swhy|that's\swhy)\s|(?:but|and|because|cause)\s)?|\s{1,3}[\u2013\u2014-]{1,3}\s{1,3}|\s\(|\)\s?|"
-    r"\s(?:so|but|because|and)\s(?=(?:i|we|i'm|we're|my|our|the|from|since|it|it's)\b)",
-    re.IGNORECASE,
-)
 _SUBORDINATE: Final = re.compile(
     r"^(?:if|when|whenever|while|who|which|that|whose|where|unless|until|till|in\scase|as\slong\sas|like|than|to|"
     r"whether|although|though|even|not|no|without|for|at|on|in|during|every|near|under|inside|outside|because)\b",
@@ -82,8 +78,6 @@ _SAID_BY: Final = re.compile(
 )
 """Who told what is corrected later: "the landlady said [the deposit is 1,200 pounds]"."""
 _QUOTED: Final = re.compile(r"[\"\u201c\u201d]")
-_QUOTED_VALUE: Final = re.compile(r"(?<=\sis\s)[\"\u201c]([^\"\u201c\u201d\s]{1,40})[\"\u201d]")
-"""A name or a password in quotation marks is no quotation: 'the wifi is "otter-otter"'."""
 _BESIDE: Final = CachedPattern(
     r"\b(?:too(?!\s\w)|also|as\swell|besides|another|either|both|sometimes|once|twice)\b", re.IGNORECASE
 )
@@ -95,18 +89,10 @@ _NO_LIST: Final = re.compile(
 )
 """Remarks with "and" or "or" that are no end of a list."""
 _WITH: Final = re.compile(r"^(?:with|without|because\sof|thanks\sto|since|after)\b", re.IGNORECASE)
-_SAID_FIRST: Final = re.compile(
-    r"^(?:(?:no|nope|nah|yes|yeah|yep|well|oh|ok|okay|right|ugh|haha|lol|seriously|honestly|believe\sit\sor\snot|"
-    r"(?:it's\s|this\sis\s)?no\s(?:joke|kidding|lie)|(?:i'm\s)?not\s(?:joking|kidding))[,.!:]\s|on\ssecond\sthoughts?,?\s){1,2}(?=\w)",
-    re.IGNORECASE,
-)
-"""What opens an answer and says nothing by itself."""
 _SINCE: Final = re.compile(
     r"(?<=\w)\s(?:ever\s)?since\s(?:the|my|our|that|his|her|their|a)\s[^,;]{2,60}$", re.IGNORECASE
 )
 """Since when something is so: "doesn't speak to Arvo since the matter of the stove"."""
-_LABEL: Final = re.compile(r"^(?P<what>(?:the|my|our)\s(?:[\w'-]+\s)?[\w'-]+):\s(?=\d)", re.IGNORECASE)
-"""As in "the cardigan: 22 stitches"."""
 _FOR_WHAT_FIRST: Final = re.compile(
     r"^(?P<what>(?:for|on|in|with|at)\s(?:the\s|my\s|our\s)?[\w-]{2,20})\s(?P<who>i|we)\s(?P<rest>[a-z]+\s[\w\s'-]{2,60}?)(?P<end>\s(?:again|now))?$",
     re.IGNORECASE,
@@ -194,7 +180,7 @@ def _is_named_beside(a: Core, b: Core, later: str) -> bool:
     if one is None or other is None or b.opening[0] == _SPEAKER:
         return False
     old = nouns_of(" ".join(item for item in one.rest if isinstance(item, str))) - nouns_of(b.text)
-    beside = [part.text for part in _parts(later) if part.text != b.text and CHANGED.search(part.text)]
+    beside = [part.text for part in parts_of(later) if part.text != b.text and CHANGED.search(part.text)]
     return any(old & nouns_of(part) for part in beside)
 
 
@@ -280,9 +266,9 @@ def _clause(text: str) -> Clause | None:
 @text_cache(4_096)
 def cores(text: str) -> tuple[Core, ...]:
     """Returns the parts of a sentence that say something by themselves; none of a long one or of a quotation."""
-    if len(text) > _CHARS_MAX or _QUOTED.search(_QUOTED_VALUE.sub("", text)) or text.rstrip().endswith("?"):
+    if len(text) > _CHARS_MAX or _QUOTED.search(QUOTED_VALUE.sub("", text)) or text.rstrip().endswith("?"):
         return ()
-    parts = _parts(text)
+    parts = parts_of(text)
     if len(parts) > _PARTS_MAX:
         return ()
     whole = with_subjects(part.text for part in parts)
@@ -291,29 +277,7 @@ def cores(text: str) -> tuple[Core, ...]:
     return tuple(core._replace(is_for_new=is_for_new) for core in _cores(parts))
 
 
-class _Part(NamedTuple):
-    text: str
-    follows: bool  # from the part before it: "burst pipe, so the orchestra meets in the town hall"
-
-
-@text_cache(4_096)
-def _parts(text: str) -> tuple[_Part, ...]:
-    plain = _QUOTED_VALUE.sub(r"\1", text.replace("\u2019", "'"))
-    plain = _SAID_FIRST.sub("", " ".join(plain.split()).rstrip(".! "))
-    plain = _LABEL.sub(r"\g<what> is ", plain)
-    cuts = [(match.start(), match.end(), match["so"] is not None) for match in _CUT.finditer(plain)]
-    starts = [(0, False), *((end, follows) for _, end, follows in cuts)]
-    ends = [*(start for start, _, _ in cuts), len(plain)]
-    parts = (_Part(plain[start:end].strip(), follows) for (start, follows), end in zip(starts, ends, strict=True))
-    return tuple(part for part in parts if part.text)
-
-
-def split_parts(text: str) -> tuple[str, ...]:
-    """Returns a sentence cut at commas, dashes and before "so" or "but", without what joins the parts."""
-    return tuple(part.text for part in _parts(text))
-
-
-def _cores(parts: Sequence[_Part]) -> Iterator[Core]:
+def _cores(parts: Sequence[Part]) -> Iterator[Core]:
     for place, part in enumerate(parts):
         before = parts[place - 1].text if place else ""
         if before and _limits(before, part):
@@ -327,7 +291,7 @@ def _cores(parts: Sequence[_Part]) -> Iterator[Core]:
             yield core
 
 
-def _limits(before: str, part: _Part) -> bool:
+def _limits(before: str, part: Part) -> bool:
     """Whether the part before is a condition ("if it rains, ...") or says who tells it ("Tom says, ...")."""
     if part.follows:
         return _SUBORDINATE.match(before) is not None and _HEADING.match(before) is None
@@ -399,7 +363,7 @@ def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
     In "after knocking down a wall Villa Rosa has eleven rooms" no comma shows where the event ends.
     """
     head = a.text.split()[0]
-    for part, _ in _parts(later):
+    for part, _ in parts_of(later):
         for match, _ in zip(
             re.finditer(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE), range(_PLACES_MAX), strict=False
         ):

@@ -33,11 +33,17 @@ def are_two_designated(earlier: str, later: str) -> bool:
         earlier: A statement.
         later: Another one.
     """
-    days = [{match["day"].casefold() for match in _FOR_DAYS.finditer(text)} for text in (earlier, later)]
-    if days[0] and days[1] and not days[0] & days[1]:
+    days, other_days = _days(earlier), _days(later)
+    if days and other_days and not days & other_days:
         return True
-    first, second = _subjects(earlier), _named(later)
+    first = _subjects(earlier)
+    second = _named(later) if first else {}
     return any(kind in second and not codes & second[kind] for kind, codes in first.items())
+
+
+@text_cache(4_096)
+def _days(text: str) -> frozenset[str]:
+    return frozenset(match["day"].casefold() for match in _FOR_DAYS.finditer(text))
 
 
 @text_cache(4_096)

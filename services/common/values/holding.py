@@ -162,6 +162,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
 
 def _opened(said: Said) -> Said:
     text, is_new = without_opener(said.text)
+    if text == said.text and not is_new:
+        return said
     return replace(said, text=text, is_announced=said.is_announced or is_new)
 
 

@@ -171,6 +171,7 @@ NOUNS_TOO: Final = _words(
     book pin block register practice practise review test check cover shift process store log monitor supply export
     import delay advance exchange trade row water step produce print push pick surf sail fry repeat pause transfer
     swap deposit update edit roast grill brew dye hike jog scan handle influence reject
+    merge archive sync render hash restart reboot compile bark prune harvest weave refund vote
     """
 )
 """Verbs that are nouns as often: read as verbs behind a pronoun or an auxiliary, or in the past."""

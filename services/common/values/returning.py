@@ -10,8 +10,9 @@ import re
 from typing import Final
 
 from services.common.values.complements import KIN
-from services.common.values.cores import cores, split_parts
+from services.common.values.cores import cores
 from services.common.values.lexicon import VERBS
+from services.common.values.parts import split_parts
 from services.common.values.passing import is_for_a_while
 from services.common.values.people import OTHERS, THIRD
 from services.common.values.sentences import nouns_of

@@ -9,6 +9,7 @@ import pytest
 from services.common.values.cores import cores
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
+from services.common.values.parts import split_parts
 
 TAKES_ITS_PLACE = [
     ("My bike is a Koga, in case you order parts.", "My bike is a Gazelle since Friday, and it has seven gears."),
@@ -86,3 +87,17 @@ def test_parts_are_those_with_a_subject_and_a_verb() -> None:
     assert cores('She said "the hall is closed", I think.') == ()
     assert cores("Is the hall closed, by chance?") == ()
     assert cores("x " * 400) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("Yusra needs glasses, so she sits at the front now.", "Yusra sits at the front now"),
+        ("My son changed schools, he is in year three now.", "My son is in year three now"),
+        ("Yusra likes Tom, he plays chess.", "he plays chess"),
+        ("Yusra likes her brother, he plays chess.", "he plays chess"),
+        ("The doctor rang, she is in Rome.", "she is in Rome"),
+    ],
+)
+def test_spec_3_5_a_pronoun_is_whom_the_part_before_is_about(text: str, second: str) -> None:
+    assert split_parts(text)[1] == second
