@@ -43,11 +43,7 @@ _OCCASIONAL: Final = frozenset({"on", "during", "for", "in"})
 _WORDS_MAX: Final = 25
 """In longer clauses a number may belong to anything."""
 _NO_THINGS: Final = (
-    (VERBS - NOUNS_TOO)
-    | TIMES
-    | PRONOUNS
-    | _OWNERS
-    | {"up", "down", "far", "full", "whole", "new", "only", "about", "around", "me"}
+    VERBS | TIMES | PRONOUNS | _OWNERS | {"up", "down", "far", "full", "whole", "new", "only", "about", "around", "me"}
 )
 
 
@@ -81,15 +77,16 @@ def is_measured_anew(a: Clause, b: Clause, *, is_told: bool) -> bool:
 
 
 def _is_of_thing(a: Clause, b: Clause, *, is_new: bool, pair: tuple[Value, Value]) -> bool:
-    subject, later = _things(a.subject), _things((*b.subject, *b.rest))
+    subject, later = _named(a.subject), _named((*b.subject, *b.rest))
     if subject:
         are_alike = a.verb == b.verb or any({a.verb, b.verb} <= verbs for verbs in _ALIKE)
-        is_other = bool(_things(b.subject) - subject) and not _is_step(b)
+        is_other = bool(_named(b.subject) - subject) and not _is_step(b)
         is_named = subject <= later and not is_other and not is_of_another(a, b, subject)
         return is_named and (are_alike or is_new) and bool(a.verb)
     is_speakers = set(a.subject) <= _SPEAKERS and (set(b.subject) <= _SPEAKERS or bool(set(b.rest) & _SPEAKERS))
     if not is_speakers or not is_new:
         return False
+    later = _things((*b.subject, *b.rest))
     if pair[0].kind is ValueKind.NUMBER and not pair[0].unit:
         counted = _counted(a, pair[0])
         return bool(counted) and counted in {_counted(b, pair[1]), *later}
@@ -141,6 +138,12 @@ def _counted(clause: Clause, value: Value) -> str:
 def _things(items: Iterable[Item]) -> set[str]:
     words = (word for item in items if isinstance(item, str) for word in item.split())
     return {word for word in words if word not in _NO_THINGS}
+
+
+def _named(items: Iterable[Item]) -> set[str]:
+    """The things of a subject, in which a word that is a verb too is a noun: "the cron for the export"."""
+    words = (word for item in items if isinstance(item, str) for word in item.split())
+    return {word for word in words if word in NOUNS_TOO or word not in _NO_THINGS}
 
 
 def _later_only(a: Clause, b: Clause) -> set[Item]:
