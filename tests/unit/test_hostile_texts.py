@@ -50,6 +50,13 @@ def read_query(text: str) -> object:
     return read_question(text[:QUERY_CHARS], ("Ann Lee", "Bo"), NOW)
 
 
+def seconds_of(read: Callable[[str], object], text: str) -> float:
+    """Processor time of reading a text."""
+    begin = time.thread_time()
+    read(text)
+    return time.thread_time() - begin
+
+
 @pytest.mark.parametrize("read", [split_sentences, split_pieces, is_question, read_facts, read_note, read_query])
 def test_no_text_of_repeats_takes_long_to_read(read: Callable[[str], object]) -> None:
     slow: dict[str, float] = {}
@@ -57,9 +64,10 @@ def test_no_text_of_repeats_takes_long_to_read(read: Callable[[str], object]) ->
         for unit in UNITS:
             repeats = (CONTENT_CHARS - len(before) - len(after)) // len(unit)
             text = f"{before}{unit * repeats}{after}"
-            begin = time.thread_time()
-            read(text)
-            seconds = time.thread_time() - begin
+            seconds = seconds_of(read, text)
+            if seconds > TEXT_SECONDS_MAX:
+                # Once more: a collection of the garbage of other tests may have fallen into it.
+                seconds = min(seconds, seconds_of(read, text))
             if seconds > TEXT_SECONDS_MAX:
                 slow[f"{before}({unit})*{repeats}{after}"] = round(seconds, 2)
     assert not slow
