@@ -86,7 +86,7 @@ _BY_PARTNER: Final = re.compile(
 )
 """Somebody else's doing: "our client [left Mailchimp]"."""
 _AT_HOME: Final = frozenset("room rent key kitchen fridge bathroom bed shelf bill laundry dish share garage".split())  # noqa: SIM905
-"""With these is told what somebody does where they live."""
+"""A statement with one of these says what somebody does at home."""
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|nearly|almost|without)\b|n't\b)", re.IGNORECASE)
 _OF_ANOTHER: Final = re.compile(
     rf"\b(?:his|her|their|your)\b|\b(?:my|our)\s(?:{'|'.join(sorted(KIN))}|friend|neighbou?r|colleague|boss|flatmate|roommate)(?:'s)?\b|\w's\s(?!(?:has|is|was|had)\b)\w",

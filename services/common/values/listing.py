@@ -1,4 +1,4 @@
-"""A list that is said again with other items, and members of a group who are exchanged. Pure functions.
+"""Lists that are stated again with other items, and groups that exchange a member. Pure functions.
 
 "Browsers for the portal: Chrome, Firefox, Safari" ends with "Browsers for the portal: Chrome, Firefox": what stands
 before the items must be the same, some of the items must come back, and a list of what was done on a day is none.
@@ -117,10 +117,10 @@ def is_listed_anew(earlier: str, later: str) -> bool:
 
 
 def is_exchanged(earlier: str, later: str) -> bool:
-    """Returns whether somebody whom the earlier statement names as a member of a group is out of it by now.
+    """Returns whether the later statement says that a member of the group in the earlier one has left it.
 
-    As in "the band is me, Pekka and Saara", "Pekka is out, Ines is in on drums". Who is only out says nothing: somebody
-    else must come in, or the others stay.
+    As in "the band is me, Pekka and Saara", "Pekka is out, Ines is in on drums". "Pekka is out" alone does not count:
+    the later one must also say who comes in, or that the others stay.
     """
     if max(len(earlier), len(later)) > _CHARS_MAX or _GROUP.match(earlier) is None or _BRIEF.search(later):
         return False

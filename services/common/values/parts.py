@@ -1,4 +1,4 @@
-"""A sentence cut into parts, each of them with whom it is about. Pure functions."""
+"""Cuts a sentence into parts, and puts the name that "she" or "he" stands for into each part. Pure functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ANOTHER: Final = re.compile(
     rf"(?<!^my\s)(?<!^our\s)\b(?:{'|'.join(sorted(KIN))}|friend|colleague|teacher|boss)\b",
     re.IGNORECASE,
 )
-"""Somebody else whom "she" or "he" may mean."""
+"""Names a second person: then "she" or "he" may stand for either, and no name is put in."""
 
 
 class Part(NamedTuple):

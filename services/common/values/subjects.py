@@ -1,4 +1,4 @@
-"""Parts of a sentence that share a subject, each with it: "the server is in Oslo, has 8 cores, and runs Debian 12".
+"""Repeats a shared subject in each part of a sentence: "the server is in Oslo, has 8 cores, and runs Debian 12".
 
 "It" behind a thing is that thing, and a verb without a subject has the one before it. Pure functions.
 """
