@@ -27,7 +27,7 @@ class TierName(StrEnum):
 
 
 def backlog(context: typer.Context, json: options.Json = False) -> None:
-    """Count the deliveries that wait, by tier. Needs the role admin."""
+    """Count the deliveries that wait, by tier."""
     state = state_of(context)
     state.run(_backlog(state, json=json))
 

@@ -71,7 +71,7 @@ class PostgresUserRecords:
                 yield _Tables(connection, opened, self._on_write) if self._on_write else opened
             except _REFUSED as error:
                 # Without the driver's text, which quotes what people said.
-                raise InvalidArgument(f"a record does not fit: {type(error).__name__}") from error
+                raise InvalidArgument("a record does not fit: a value is of a wrong type or out of range") from error
 
 
 class _Tables:

@@ -19,6 +19,7 @@ from services.common.copying.postgres_values import microseconds, moment
 _BYTES: Final = "$bytes"
 _LONG_BYTES: Final = "$base64"
 _SHORT_MAX: Final = 1024
+_ESCAPED_NUL: Final = "\\u0000"
 
 
 def dump(value: Any) -> str:
@@ -48,7 +49,17 @@ def kind_of(line: str) -> tuple[str, dict[str, Any]]:
     name, fields = document["kind"], document["record"]
     if not isinstance(name, str) or not isinstance(fields, dict):
         raise ValueError("the line is no record")
+    if _ESCAPED_NUL in line and _holds_nul(document):
+        raise ValueError("the line holds a NUL character")
     return name, fields
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_nul(one) for pair in value.items() for one in pair)
+    if isinstance(value, list):
+        return any(map(_holds_nul, value))
+    return isinstance(value, str) and "\0" in value
 
 
 def from_fields(
@@ -72,9 +83,12 @@ def from_fields(
     """
     fields = {**(added or {}), **fields}
     wanted = kind.fields - left_out - frozenset(OWNER_FIELDS)
-    if fields.keys() != wanted:
-        raise ValueError(f"{kind.name} has other fields: {', '.join(sorted(fields.keys() ^ wanted))}")
-    record = {name: _inward(name, value) for name, value in fields.items()}
+    missing, unknown = wanted - fields.keys(), fields.keys() - wanted
+    if missing:
+        raise ValueError(f"{kind.name} without the fields {', '.join(sorted(missing))}")
+    if unknown:
+        raise ValueError(f"{kind.name} with fields that are not known: {len(unknown)}")
+    record = {name: _read(name, value) for name, value in fields.items()}
     return {**record, **dict(zip(OWNER_FIELDS, owner, strict=True))}
 
 
@@ -91,6 +105,13 @@ def _outward(name: str, value: Any) -> Any:
     if _is_time(name) and isinstance(value, int):
         return moment(value).isoformat(timespec="microseconds").replace("+00:00", "Z")
     return value
+
+
+def _read(name: str, value: Any) -> Any:
+    try:
+        return _inward(name, value)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"the value of {name} is not written as an export writes it") from None
 
 
 def _inward(name: str, value: Any) -> Any:

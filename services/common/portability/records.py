@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 from services.common.copying.model import OWNER_FIELDS, Key, Kind, OwnedRecords, Owner, Record, key_of
-from services.common.errors import InvalidArgument
+from services.common.errors import FieldViolation, InvalidArgument
 from services.common.portability.lines import from_fields, kind_of, to_line
 from services.common.portability.store import UserRecordStore
 
@@ -121,12 +121,16 @@ class UserRecords:
         async with self._store.open(owner[0]) as records:
             kinds = {kind.name: kind for kind in records.kinds}
             exported = {kind.name for kind in self._kinds(records)}
+            first = 0
             for name, group in groupby(await asyncio.to_thread(_read_all, lines), key=lambda pair: pair[0]):
                 if name not in exported:
-                    raise InvalidArgument(f"there are no records of the kind {name[:80]!r}")
+                    raise wrong_line(first, f"there are no records of the kind {name[:80]!r}")
                 shape = self._tier.shape(kinds[name])
                 documents = [fields for _, fields in group]
-                made = await asyncio.to_thread(_records, kinds[name], shape, documents, owner, is_new=validate_only)
+                made = await asyncio.to_thread(
+                    _records, kinds[name], shape, documents, owner, first=first, is_new=validate_only
+                )
+                first += len(documents)
                 if not validate_only:
                     await self._write(records, kinds, name, made)
 
@@ -146,23 +150,37 @@ def _lines(kind: Kind, shape: Shape, records: Sequence[Record]) -> list[str]:
     return [to_line(kind, shape.outward(record), shape.left_out) for record in records]
 
 
+def wrong_line(position: int, description: str) -> InvalidArgument:
+    """The refusal of one of the lines of a request, by its place among them."""
+    return InvalidArgument(description, violations=[FieldViolation(f"lines[{position}]", description)])
+
+
 def _read_all(lines: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
-    try:
-        return [kind_of(line) for line in lines]
-    except (ValueError, RecursionError) as error:
-        raise InvalidArgument("a line is no record") from error
+    read = []
+    for position, line in enumerate(lines):
+        try:
+            read.append(kind_of(line))
+        except (ValueError, RecursionError):
+            raise wrong_line(position, "is no record") from None
+    return read
 
 
 def _records(
-    kind: Kind, shape: Shape, documents: Sequence[dict[str, Any]], owner: Owner, *, is_new: bool
+    kind: Kind, shape: Shape, documents: Sequence[dict[str, Any]], owner: Owner, *, first: int, is_new: bool
 ) -> list[Record]:
-    """The records of lines. New ones are checked: what is written afterwards is the same."""
-    try:
-        made = [from_fields(kind, fields, owner, shape.left_out, shape.added) for fields in documents]
-        for record in made if is_new else ():
-            shape.check(record)
-    except (ValueError, TypeError) as error:
-        raise InvalidArgument(f"a record does not fit: {error}") from error
+    """The records of lines, of which `first` is the place of the first one.
+
+    New ones are checked: what is written afterwards is the same.
+    """
+    made = []
+    for position, fields in enumerate(documents, first):
+        try:
+            record = from_fields(kind, fields, owner, shape.left_out, shape.added)
+            if is_new:
+                shape.check(record)
+        except (ValueError, TypeError) as error:
+            raise wrong_line(position, f"a record does not fit: {error}") from error
+        made.append(record)
     return made
 
 

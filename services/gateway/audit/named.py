@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
+
+from services.gateway.wrapping import read_message, text_field
 
 _MEMORIES: Final = "memories"
 _ONE: Final[Mapping[str, str]] = {
@@ -64,6 +66,40 @@ def named_in(*messages: Message | None) -> Named:
             found.setdefault(kind, {})[identifier] = None
     memories = found.pop(_MEMORIES, {})
     return Named(tuple(memories), {kind: tuple(ids) for kind, ids in found.items()})
+
+
+@dataclass(slots=True)
+class StreamNames:
+    """What the requests of a stream name of one user: the first ids of each kind, and how many more."""
+
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    beyond: dict[str, int] = field(default_factory=dict)
+
+
+class NamedInStream:
+    """Collects what the requests of a stream name, by user. Ids beyond a bound are counted alone."""
+
+    def __init__(self, ids_max: int) -> None:
+        """Holds at most `ids_max` ids of a kind for each user."""
+        self._ids_max = ids_max
+        self.by_user: dict[str, StreamNames] = {}
+
+    async def through(self, requests: AsyncIterator[Any], kind: type[Message]) -> AsyncIterator[Any]:
+        """The requests, unchanged."""
+        async for request in requests:
+            message = read_message(request, kind)
+            user_id = text_field(message, "user_id")
+            if user_id:
+                self._add(self.by_user.setdefault(user_id, StreamNames()), named_in(message))
+            yield request
+
+    def _add(self, names: StreamNames, named: Named) -> None:
+        for kind, identifiers in {_MEMORIES: named.memory_ids, **named.others}.items():
+            known = names.ids.setdefault(kind, []) if identifiers else []
+            room = max(self._ids_max - len(known), 0)
+            known += identifiers[:room]
+            if len(identifiers) > room:
+                names.beyond[kind] = names.beyond.get(kind, 0) + len(identifiers) - room
 
 
 def _ids(message: Message) -> Iterator[tuple[str, str]]:

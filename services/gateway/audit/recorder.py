@@ -7,7 +7,7 @@ response, on disk: if that fails, so does the call, and its repeat is recorded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from services.common.clock import Clock
 from services.common.errors import StoreUnavailable
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_types import Count
-from services.gateway.audit.named import Named, named_in
+from services.gateway.audit.named import NamedInStream, named_in
 from services.gateway.audit.store import Access, AuditStore
 from services.gateway.wrapping import form_of, messages_of, read_message, text_field, wrapped_binding
 
@@ -90,20 +90,53 @@ class AuditRecorder:
     async def record(
         self, method: str, request: Message | None, response: Message | None = None, *, is_write: bool
     ) -> None:
-        """Records a call that ended well, with the memories that its request and its response name."""
+        """Records a call that ended well, with the memories that its request and its response name.
+
+        The user is that of the request, or of the response where the request is a stream without one.
+        """
+        named = named_in(request, response)
+        user_id = text_field(request, "user_id") or text_field(response, "user_id")
+        await self._record(
+            method,
+            user_id,
+            named.memory_ids,
+            self._target(named.others, {}, text_field(request, "conversation_id")),
+            request_id=text_field(request, "request_id"),
+            is_write=is_write,
+        )
+
+    async def record_stream(self, method: str, seen: NamedInStream, *, is_write: bool) -> None:
+        """Records a call with a stream of requests: an entry for each user that they name."""
+        for user_id, named in seen.by_user.items():
+            target = self._target(named.ids, named.beyond, "")
+            await self._record(method, user_id, (), target, request_id="", is_write=is_write)
+
+    def stream(self) -> NamedInStream:
+        """Takes note of what the requests of a stream name."""
+        return NamedInStream(self._settings.others_max)
+
+    async def _record(
+        self,
+        method: str,
+        user_id: str,
+        memory_ids: Sequence[str],
+        target: Mapping[str, object] | None,
+        *,
+        request_id: str,
+        is_write: bool,
+    ) -> None:
         principal = current_principal_or_none()
         if principal is None:
             return
-        named = named_in(request, response)
         access = Access(
             tenant_id=principal.tenant_id,
             principal_id=principal.principal_id,
             method=method,
-            request_id=_storable(text_field(request, "request_id")),
-            user_id=_storable(text_field(request, "user_id")),
-            memory_ids=tuple(map(_storable, named.memory_ids)),
+            request_id=_storable(request_id),
+            user_id=_storable(user_id),
+            memory_ids=tuple(map(_storable, memory_ids)),
             time=self._clock.now(),
-            target=self._target(named, request),
+            target=target,
         )
         if is_write or len(self._waiting) >= self._settings.queue_max:
             await self._store.add([access], durable=is_write)
@@ -111,18 +144,22 @@ class AuditRecorder:
         self._waiting.append(access)
         self._work.set()
 
-    def _target(self, named: Named, request: Message | None) -> Mapping[str, object] | None:
-        """What a call was about besides memories; items of a context window are known by their conversation."""
-        if not named.others:
+    def _target(
+        self, others: Mapping[str, Sequence[str]], beyond: Mapping[str, int], conversation: str
+    ) -> Mapping[str, object] | None:
+        """What a call was about besides memories; items of a context window are known by their conversation.
+
+        `beyond` counts further ids, which are not in `others` any more.
+        """
+        if not others:
             return None
-        target: dict[str, object] = {}
-        conversation = text_field(request, "conversation_id")
-        if conversation:
-            target["conversation"] = _storable(conversation)
-        for kind, ids in named.others.items():
-            target[kind] = tuple(map(_storable, ids[: self._settings.others_max]))
-            if len(ids) > self._settings.others_max:
-                target[f"{kind}_beyond"] = len(ids) - self._settings.others_max
+        limit = self._settings.others_max
+        target: dict[str, object] = {"conversation": _storable(conversation)} if conversation else {}
+        for kind, ids in others.items():
+            target[kind] = tuple(map(_storable, ids[:limit]))
+            unnamed = max(len(ids) - limit, 0) + beyond.get(kind, 0)
+            if unnamed:
+                target[f"{kind}_beyond"] = unnamed
         return target
 
 
@@ -167,6 +204,15 @@ def audited(binding: ServiceBinding, recorder: AuditRecorder) -> ServiceBinding:
             await record(request, response)
             return response
 
-        return handler._replace(**{kind: serve_one})
+        async def serve_requests(requests: Any, context: Any) -> Any:
+            seen = recorder.stream()
+            response = await serve(seen.through(requests, request_type), context)
+            if seen.by_user:
+                await recorder.record_stream(method, seen, is_write=writes.get(path, True))
+            else:
+                await record(None, response)  # the response says whose it was, as that of an import does
+            return response
+
+        return handler._replace(**{kind: serve_requests if handler.request_streaming else serve_one})
 
     return wrapped_binding(binding, wrapped)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Final
 
-from connectrpc.code import Code
 from connectrpc.compat import google_protobuf_binary_codec
-from connectrpc.errors import ConnectError
 from connectrpc.server import ConnectASGIApplication
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -25,7 +23,7 @@ from services.common.errors import Unauthenticated
 from services.common.rpc.in_process import InProcessChannel
 from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.gateway.http.console.routes import console_routes
-from services.gateway.http.endpoints import FORWARDED_HEADERS, Call, endpoints, metadata_of, response_files
+from services.gateway.http.endpoints import FORWARDED_HEADERS, Call, endpoints, metadata_of, refusal_of, response_files
 from services.gateway.http.json_codec import CompactJsonCodec
 from services.gateway.http.mem0.routes import PREFIX as MEM0_PREFIX
 from services.gateway.http.mem0.routes import mem0_application
@@ -148,7 +146,7 @@ class _Credential:
         try:
             self._authenticator.authenticate(dict(metadata_of(context)))
         except Unauthenticated as error:
-            raise ConnectError(Code.UNAUTHENTICATED, str(error)) from None
+            raise refusal_of(error) from None
 
     async def on_end(self, token: None, context: Call, error: Exception | None, /) -> None:
         """Nothing is left to do."""

@@ -19,6 +19,8 @@ from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
 from google.rpc import error_details_pb2, status_pb2
 from protobuf.wkt import Any as PackedMessage
 
+from services.common.errors import MnemeError
+from services.common.errors_grpc import status_code, to_status_details
 from services.common.rpc.in_process import InProcessChannel
 from services.common.rpc.server import ServiceBinding
 
@@ -121,7 +123,16 @@ def _fail(error: grpc.aio.AioRpcError) -> NoReturn:
 
 def connect_error(code: grpc.StatusCode, message: str, trailing_metadata: Any) -> ConnectError:
     """Connect's error for a status of gRPC; the numbers of their codes are the same."""
-    status = _status_of(trailing_metadata)
+    return _with_details(code, message, _status_of(trailing_metadata))
+
+
+def refusal_of(error: MnemeError) -> ConnectError:
+    """Connect's error for one that no gRPC call has had yet, with the same details."""
+    status = to_status_details(error)
+    return _with_details(status_code(error), status.message, status)
+
+
+def _with_details(code: grpc.StatusCode, message: str, status: status_pb2.Status) -> ConnectError:
     paths = [text for detail in status.details if (text := _paths(detail))]
     details = [ErrorDetail(PackedMessage(type_url=d.type_url, value=d.value)) for d in status.details]
     return ConnectError(_code(code), ": ".join([message, *paths]), details)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
-from services.common.errors import InvalidArgument
+from services.common.errors import FieldViolation, InvalidArgument
 from services.common.portability.lines import dump, kind_of
 
 FORMAT: Final = "mneme-user"
@@ -21,6 +22,7 @@ LINE_BYTES_MAX: Final = 7 * 1024 * 1024
 """A longer line is no record of a memory; one must fit into a message to a tier."""
 
 PAGE_LINES: Final = 200
+_LINE: Final = re.compile(r"lines\[(\d+)\]")
 _PAGE_BYTES: Final = 1024 * 1024
 
 
@@ -56,7 +58,16 @@ class Part:
     """Where the records of a tier are in a file."""
 
     offset: int  # bytes before the first one
+    line: int  # number of the first one's line, from 1
     records: int
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """Some records of a file."""
+
+    line: int  # number of the first one's line, from 1
+    lines: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +81,42 @@ class WholeFile:
     """By the names of tiers; those without a record are missing."""
     file: IO[bytes]
 
-    def pages(self, tier: str) -> Iterator[list[str]]:
+    def pages(self, tier: str) -> Iterator[FilePage]:
         """The records of a tier, in pages: one is read from the disk where it is asked for."""
-        page: list[str] = []
         size = 0
-        part = self.parts.get(tier, Part(0, 0))
+        part = self.parts.get(tier, Part(0, 0, 0))
+        page = FilePage(part.line, [])
         self.file.seek(part.offset)
         for raw in itertools.islice(self.file, part.records):
             size += len(raw)
-            if page and (len(page) == PAGE_LINES or size > _PAGE_BYTES):
+            if page.lines and (len(page.lines) == PAGE_LINES or size > _PAGE_BYTES):
                 yield page
-                page, size = [], len(raw)
-            page.append(raw.decode().rstrip("\n"))
-        if page:
+                page, size = FilePage(page.line + len(page.lines), []), len(raw)
+            page.lines.append(raw.decode().rstrip("\n"))
+        if page.lines:
             yield page
 
 
-def read_whole(file: IO[bytes]) -> WholeFile:
+def not_valid(description: str) -> InvalidArgument:
+    """The refusal of a file."""
+    return InvalidArgument(description, violations=[FieldViolation("data", description)])
+
+
+def in_file(error: InvalidArgument, page: FilePage) -> InvalidArgument:
+    """The refusal of a page's lines, by their numbers in the file."""
+    found = error.violations[0] if error.violations else None
+    position = _LINE.fullmatch(found.field_path) if found is not None else None
+    if found is not None and position is not None:
+        return not_valid(f"line {page.line + int(position[1])}: {found.description}")
+    return not_valid(f"lines {page.line} to {page.line + len(page.lines) - 1}: {error.message}")
+
+
+def read_whole(file: IO[bytes], check_user: Callable[[str], None]) -> WholeFile:
     """Reads a file from its beginning to its end.
+
+    Args:
+        file: Its bytes.
+        check_user: Raises InvalidArgument, with what is wrong, where a text is no id of a user.
 
     Raises:
         InvalidArgument: It is no file of a user, of an unknown version, incomplete or altered.
@@ -95,12 +124,16 @@ def read_whole(file: IO[bytes]) -> WholeFile:
     file.seek(0)
     header = _object(file.readline(LINE_BYTES_MAX), 1)
     if header.get("format") != FORMAT:
-        raise InvalidArgument("the file is no export of a user")
+        raise not_valid("the file is no export of a user")
     if header.get("version") != VERSION:
-        raise InvalidArgument(f"the file has version {header.get('version')!r}, this server reads {VERSION}")
+        raise not_valid(f"the file has another version than {VERSION}, which this server reads")
     user_id = header.get("user_id")
     if not isinstance(user_id, str) or header.keys() != {"format", "version", "user_id"}:
-        raise InvalidArgument("the header of the file is not valid")
+        raise not_valid("line 1: is not the header of an export")
+    try:
+        check_user(user_id)
+    except InvalidArgument as error:
+        raise not_valid(f"line 1: user_id {error.violations[0].description}") from error
     digest = hashlib.sha256(dump(header).encode() + b"\n")
     number, position = 1, 0
     parts: dict[str, Part] = {}
@@ -113,25 +146,25 @@ def read_whole(file: IO[bytes]) -> WholeFile:
             break
         position = _checked(raw, number, position)
         digest.update(raw)
-        part = parts.get(TIERS[position], Part(offset, 0))
-        parts[TIERS[position]] = Part(part.offset, part.records + 1)
+        part = parts.get(TIERS[position], Part(offset, number, 0))
+        parts[TIERS[position]] = Part(part.offset, part.line, part.records + 1)
     if document != {"records": number - 2, "sha256": digest.hexdigest()}:
-        raise InvalidArgument("the file is incomplete or was altered: its last line does not fit")
+        raise not_valid("the file is incomplete or was altered: its last line does not fit")
     if file.read(1):
-        raise InvalidArgument("the file has lines behind its last one")
+        raise not_valid("the file has lines behind its last one")
     return WholeFile(user_id, digest.digest(), number - 2, parts, file)
 
 
 def _object(raw: bytes, number: int) -> dict[str, Any]:
     if not raw.endswith(b"\n"):
         cause = "the file is incomplete" if len(raw) < LINE_BYTES_MAX else "is too long"
-        raise InvalidArgument(f"line {number}: {cause}")
+        raise not_valid(f"line {number}: {cause}")
     try:
         document = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"line {number}: is not JSON") from error
+        raise not_valid(f"line {number}: is not JSON") from error
     if not isinstance(document, dict):
-        raise InvalidArgument(f"line {number}: is no JSON object")
+        raise not_valid(f"line {number}: is no JSON object")
     return document
 
 
@@ -142,7 +175,7 @@ def _checked(raw: bytes, number: int, position: int) -> int:
         found = TIERS.index(name.partition(".")[0])
         is_canonical = dump({"kind": name, "record": fields}).encode() + b"\n" == raw
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"line {number}: is no record") from error
+        raise not_valid(f"line {number}: is no record of an export") from error
     if found < position or not is_canonical:
-        raise InvalidArgument(f"line {number}: is not written as an export writes it")
+        raise not_valid(f"line {number}: is not written as an export writes it")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Final, Protocol
 
@@ -17,7 +17,7 @@ from services.gateway.erasure.model import EraseCommand, Target, TargetKind
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.store import ErasureStore
 from services.gateway.journal.model import Caller
-from services.gateway.portability.file import TIERS, FileWriter, WholeFile, read_whole
+from services.gateway.portability.file import TIERS, FileWriter, WholeFile, in_file, read_whole
 from services.gateway.portability.store import ImportStore, Records
 
 _PAGE_RECORDS: Final = 500
@@ -117,15 +117,15 @@ class Portability:
                     yield writer.records(list(page.lines))
         yield writer.end()
 
-    async def import_file(self, principal: Principal, file: IO[bytes]) -> Imported:
-        """Stores a file.
+    async def import_file(self, principal: Principal, file: IO[bytes], check_user: Callable[[str], None]) -> Imported:
+        """Stores a file; `check_user` raises InvalidArgument for what is no id of a user.
 
         Raises:
             InvalidArgument: It is not whole, or a record of it does not fit: nothing is stored.
             FailedPrecondition: The user has memories, or is being erased.
             StoreUnavailable: A tier does not respond; a repeat goes on.
         """
-        whole = await asyncio.to_thread(read_whole, file)
+        whole = await asyncio.to_thread(read_whole, file, check_user)
         owner = (principal.tenant_id, whole.user_id)
         await self._write(owner, whole, validate_only=True)
         known = await self._imports.begin(*owner, whole.digest)
@@ -153,7 +153,10 @@ class Portability:
         for tier in (*TIERS[1:], TIERS[0]):
             pages = whole.pages(tier)
             while page := await asyncio.to_thread(next, pages, None):
-                await self._tiers[tier].write(owner, page, validate_only=validate_only)
+                try:
+                    await self._tiers[tier].write(owner, page.lines, validate_only=validate_only)
+                except InvalidArgument as error:
+                    raise in_file(error, page) from error
 
     async def _is_empty(self, owner: tuple[str, str]) -> bool:
         for tier in TIERS:

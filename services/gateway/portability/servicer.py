@@ -50,7 +50,7 @@ class PortabilityServicer(portability_pb2_grpc.PortabilityServiceServicer):
         """See the proto."""
         with tempfile.TemporaryFile() as file:
             await self._received(request_iterator, file)
-            imported = await self._portability.import_file(current_principal(), file)
+            imported = await self._portability.import_file(current_principal(), file, self._reader.user)
         return portability_pb2.ImportUserResponse(
             user_id=imported.user_id,
             record_count=imported.record_count,

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import asyncpg
 import pytest
 
-from mneme.gateway.v1 import audit_pb2, audit_pb2_grpc, erasure_pb2, memory_pb2, tiers_pb2
+from mneme.episodic.v1 import activity_pb2, activity_pb2_grpc
+from mneme.gateway.v1 import audit_pb2, audit_pb2_grpc, erasure_pb2, memory_pb2, portability_pb2, tiers_pb2
 from mneme_client import Client, FactCategory, NoteKind
 from services.common.audit.checkpoint import CheckpointError, read_checkpoint
 from services.common.audit.verification import AuditEntry, verify_log
@@ -103,6 +104,13 @@ async def test_spec_6_10_checkpoints_and_proofs_are_verified_without_the_service
         read_checkpoint(earlier.note, bytes(32))
     with pytest.raises(CheckpointError, match="does not fit"):
         read_checkpoint(earlier.note.replace(f"\n{first.size}\n", f"\n{first.size + 1}\n"), earlier.public_key)
+
+
+def learned(record_id: str) -> activity_pb2.ActivityRecord:
+    learning = activity_pb2.Learning(kind=activity_pb2.LEARNING_KIND_WORKFLOW, text="Run make check.")
+    record = activity_pb2.ActivityRecord(record_id=record_id, conversation_id="c1", learning=learning)
+    record.time.GetCurrentTime()
+    return record
 
 
 def altered(log: list[AuditEntry]) -> None:
@@ -241,3 +249,27 @@ async def test_spec_7_2_wrong_fields_of_a_page_of_the_log_are_named(gateway: Stu
     audit = audit_pb2_grpc.AuditServiceStub(gateway.channel)
     refused = await refusal(audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest(page_size=-1, from_index=-1)))
     assert (refused.reason, refused.paths) == ("INVALID_FIELD", ("page_size", "from_index"))
+
+
+async def test_spec_6_10_an_import_names_its_user(client: Client, gateway: Stubs, user_id: str) -> None:
+    asked = portability_pb2.ExportUserRequest(user_id=user_id)
+    content = b"".join([part.data async for part in gateway.portability.ExportUser(asked)])
+    await gateway.portability.ImportUser(iter([portability_pb2.ImportUserRequest(data=content)]))
+    log = await said(client, user_id)
+    assert log["PortabilityService.ImportUser"]["principal"] == "developer"
+
+
+async def test_spec_6_10_a_stream_of_records_names_them_for_each_user(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    other = f"{user_id} other"
+    requests = [
+        activity_pb2.RecordActivityStreamRequest(user_id=one, records=[learned(f"{one} {number}")])
+        for number in range(2)
+        for one in (user_id, other)
+    ]
+    activity = activity_pb2_grpc.ActivityServiceStub(gateway.channel)
+    await activity.RecordActivityStream(iter(requests))
+    for one in (user_id, other):
+        entry = (await said(client, one))["ActivityService.RecordActivityStream"]
+        assert entry["target"] == {"activity_records": [f"{one} 0", f"{one} 1"]}

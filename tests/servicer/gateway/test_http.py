@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import urllib.error
 import urllib.request
@@ -19,6 +20,7 @@ from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.protocol import ProtocolType
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.json_format import ParseDict
+from google.rpc import error_details_pb2
 
 from mneme_client import Client, Turn
 from services.common.auth import Authenticator
@@ -141,7 +143,11 @@ async def test_spec_7_1_a_call_needs_the_credential_that_grpc_asks_for(secured_s
     assert by_key["writer"] == 200
     assert by_key["reader"] == 403
     assert by_key["expired"] == by_key["revoked"] == 401
-    assert (await send(address, path, body)).json["code"] == Code.UNAUTHENTICATED.value
+    refused = (await send(address, path, body)).json
+    assert refused["code"] == Code.UNAUTHENTICATED.value
+    (detail,) = refused["details"]
+    info = error_details_pb2.ErrorInfo.FromString(base64.b64decode(detail["value"] + "=="))
+    assert (detail["type"], info.reason) == ("google.rpc.ErrorInfo", "CREDENTIAL_MISSING")
     forged = secured_stack.identity()[0]
     assert (await send(address, path, body, **{forged[0]: "x"})).status == 401  # identities are for services
 

@@ -248,10 +248,13 @@ async def test_spec_6_7_a_broken_file_changes_nothing(client: Client, gateway: S
         "code outside of its repository": resealed([*lines[:code], elsewhere, *lines[code + 1 :]]),
         "number out of range": resealed([*lines[:turn], out_of_range, *lines[turn + 1 :]]),
         "appended": whole + b"{}\n",
+        "a user without an id": whole.replace(user_id.encode(), b"\\u0000"),
     }
+    placed = {"unknown kind": len(lines), "unknown field": note, "number out of range": turn}
     for name, content in broken.items():
         refused = await refusal(imported(gateway, content))
-        assert refused.code is grpc.StatusCode.INVALID_ARGUMENT, name
+        assert (refused.code, refused.paths) == (grpc.StatusCode.INVALID_ARGUMENT, ("data",)), name
+        assert name not in placed or re.search(rf"\b{placed[name] + 1}\b", refused.message), name
         assert await exported(gateway, user_id) == empty, name
     assert (await imported(gateway, whole)).record_count == len(lines) - 1
 

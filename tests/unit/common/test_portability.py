@@ -114,8 +114,11 @@ async def test_spec_6_7_a_record_that_no_store_would_have_is_refused_before_anyt
     store.put(NOTES, "n", b"bad")
     [page] = await pages(user_records(store))
     target = MemoryRecords()
-    with pytest.raises(InvalidArgument, match="does not fit"):
+    store.put(NOTES, "a", b"good")
+    [page] = await pages(user_records(store))
+    with pytest.raises(InvalidArgument, match="does not fit: bad") as refused:
         await user_records(target, check=check).write(ADA, page.lines, validate_only=True)
+    assert [violation.field_path for violation in refused.value.violations] == ["lines[1]"]
     assert target.stored == MemoryRecords().stored
 
 

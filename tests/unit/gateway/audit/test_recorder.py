@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from mneme.episodic.v1 import activity_pb2
 from mneme.semantic.v1 import facts_pb2
 from mneme.session.v1 import context_window_pb2
 from services.common.auth import Principal, Role, set_current_principal
@@ -68,3 +69,22 @@ async def test_spec_6_10_an_id_that_no_database_holds_does_not_hold_up_the_log(
     (access,) = entries.accesses
     assert access.user_id == "a\ufffdb"
     assert "\x00" not in "".join(access.memory_ids)
+
+
+async def test_spec_6_10_of_a_stream_the_first_ids_are_named_and_the_others_counted(
+    recorder: AuditRecorder, entries: Entries
+) -> None:
+    set_current_principal(AGENT)
+
+    async def sent() -> AsyncIterator[activity_pb2.RecordActivityStreamRequest]:
+        for number in range(5):
+            record = activity_pb2.ActivityRecord(record_id=f"r{number}")
+            yield activity_pb2.RecordActivityStreamRequest(user_id="ada", records=[record])
+
+    seen = recorder.stream()
+    passed = [request async for request in seen.through(sent(), activity_pb2.RecordActivityStreamRequest)]
+    await recorder.record_stream("ActivityService.RecordActivityStream", seen, is_write=True)
+    assert len(passed) == 5
+    (access,) = entries.accesses
+    assert (access.user_id, access.memory_ids) == ("ada", ())
+    assert access.target == {"activity_records": ("r0", "r1"), "activity_records_beyond": 3}
