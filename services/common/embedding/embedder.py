@@ -267,7 +267,8 @@ class OnnxEmbedder:
             raise EmbedderClosedError("the embedder is closed")
         waiting = len(self._queries) + sum(map(len, self._documents))
         if count and waiting + count > self._settings.waiting_texts_max:
-            raise EmbedderBusyError(f"{waiting} texts wait for the embedding model")
+            limit = self._settings.waiting_texts_max
+            raise EmbedderBusyError(f"{waiting} texts wait for the embedding model", limit=limit)
 
     def _new_job(self, text: str, *, key: bytes) -> Job:
         return Job(text=text, key=key, future=asyncio.get_running_loop().create_future())

@@ -12,6 +12,11 @@ class ModelUnavailableError(EmbeddingError):
 class EmbedderBusyError(EmbeddingError):
     """More texts wait for the model than the bound allows; try again later."""
 
+    def __init__(self, message: str = "", *, limit: int = 0) -> None:
+        """Says how many texts may wait."""
+        super().__init__(message)
+        self.limit = limit
+
 
 class EmbedderClosedError(EmbeddingError):
     """The embedder was closed while, or before, the text was embedded."""

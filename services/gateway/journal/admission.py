@@ -71,7 +71,12 @@ class TenantTurns:
         if queue is None:
             queue = self._waiting[tenant_id] = deque()
         if len(queue) >= self._settings.waiting_per_tenant_max:
-            raise LimitExceeded("gateway.admission.waiting_per_tenant_max", self._settings.waiting_per_tenant_max)
+            raise LimitExceeded(
+                "gateway.admission.waiting_per_tenant_max",
+                self._settings.waiting_per_tenant_max,
+                "too many writes of this tenant wait for their turn; try again later",
+                retry_after_seconds=self._settings.retry_after_seconds,
+            )
         permit = asyncio.get_running_loop().create_future()
         queue.append(permit)
         try:

@@ -12,7 +12,14 @@ from structlog.testing import capture_logs
 
 from services.common.auth import Authenticator, Role, current_principal
 from services.common.embedding.errors import EmbedderBusyError
-from services.common.errors import FieldViolation, InvalidArgument, MnemeError, NotFound, StoreUnavailable
+from services.common.errors import (
+    FieldViolation,
+    InvalidArgument,
+    LimitExceeded,
+    MnemeError,
+    NotFound,
+    StoreUnavailable,
+)
 from services.common.errors_grpc import STATUS_DETAILS_KEY, from_rpc_error
 from services.common.rpc.channel import CallMetadata
 from services.common.rpc.deadline import seconds_left
@@ -147,6 +154,18 @@ async def test_what_other_errors_become(
     servicer.behaviour = raising(error)
 
     assert (await failure(method(channel)(b"", metadata=metadata(READER)))).code() is code
+
+
+async def test_spec_7_2_a_full_queue_of_the_embedder_is_named_and_says_when_to_try_again(
+    channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
+) -> None:
+    servicer.behaviour = raising(EmbedderBusyError("9 texts wait", limit=8))
+
+    found = from_rpc_error(await failure(method(channel)(b"", metadata=metadata(READER))), store="tier")
+
+    assert isinstance(found, LimitExceeded)
+    assert found.metadata == {"limit_name": "embedding.embedder.waiting_texts_max", "limit": "8"}
+    assert found.retry_after_seconds == 1.0
 
 
 async def test_spec_8_2_a_call_without_a_deadline_gets_one(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import grpc
 import structlog
@@ -14,6 +14,9 @@ from services.common.log_sampling import LogSampler
 from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve
 
 _log = structlog.get_logger("mneme.rpc")
+
+_QUEUE: Final = "embedding.embedder.waiting_texts_max"
+_RETRY_SECONDS: Final = 1.0
 
 
 class ErrorInterceptor(AroundInterceptor):
@@ -31,8 +34,10 @@ class ErrorInterceptor(AroundInterceptor):
                 return await call(request, context)
             except (grpc.aio.AbortError, grpc.aio.BaseError):
                 raise  # the call has its status, or is gone
-            except EmbedderBusyError:
-                await abort_with(context, LimitExceeded("embedding_queue", 0, "too many texts wait to be embedded"))
+            except EmbedderBusyError as error:
+                message = "too many texts wait to be embedded; try again later"
+                refusal = LimitExceeded(_QUEUE, error.limit, message, retry_after_seconds=_RETRY_SECONDS)
+                await abort_with(context, refusal)
             except EmbeddingError:
                 if self._sampler.admits("embedding"):
                     _log.exception("embedding_failed", method=method.name)

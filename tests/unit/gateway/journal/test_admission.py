@@ -123,9 +123,10 @@ async def test_spec_7_2_a_tenants_queue_is_bounded_and_others_are_not_refused() 
     writes = Writes(turns)
     for number in range(3):
         await writes.start("a", f"a{number}")
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(LimitExceeded) as refused:
         async with turns.turn("a"):
             raise AssertionError("admitted")
+    assert refused.value.retry_after_seconds == settings.retry_after_seconds  # clients repeat what says so
     await writes.start("b", "b0")
     await writes.end_all()
     assert "b0" in writes.begun
