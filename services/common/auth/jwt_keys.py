@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.client import HTTPMessage
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import jwt
 import structlog
@@ -21,6 +24,7 @@ _log = structlog.get_logger(__name__)
 _BYTES_MAX: Final = 1024 * 1024
 _RSA_BITS_MIN: Final = 2_048
 _FETCH_SECONDS: Final = 5.0
+_THIS_MACHINE: Final = ("127.0.0.1", "localhost", "::1")
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 
 
@@ -115,18 +119,39 @@ def url_source(url: str) -> Callable[[], bytes]:
     Raises:
         JwksError: The URL is of another kind.
     """
-    if not url.startswith(("https://", "http://127.0.0.1", "http://localhost", "http://[::1]")):
-        raise JwksError("the URL of the key set must begin with https://")
+    if not _is_safe(url):
+        raise JwksError("the URL of the key set must begin with https://, or with http:// and be of this machine")
+    opener = urllib.request.build_opener(_SafeRedirects())
 
     def fetch() -> bytes:
         try:
-            with urllib.request.urlopen(url, timeout=_FETCH_SECONDS) as response:  # noqa: S310 - checked above
+            with opener.open(url, timeout=_FETCH_SECONDS) as response:
                 content: bytes = response.read(_BYTES_MAX + 1)
-        except (urllib.error.URLError, OSError, ValueError) as error:
+        except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
             raise JwksError(f"cannot read {url}: {error}") from error
         return content
 
     return fetch
+
+
+def _is_safe(url: str) -> bool:
+    """Whether nobody on the way can exchange what is read from there."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _THIS_MACHINE)
+
+
+class _SafeRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to addresses that could have been named themselves."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        if not _is_safe(newurl):
+            raise JwksError(f"{req.full_url} redirects to an address without https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _in_thread(read: Callable[[], None]) -> None:

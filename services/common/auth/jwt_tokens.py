@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -91,7 +92,11 @@ class JwtVerifier:
             },
         )
         expires = float(claims["exp"])
-        if now >= expires + leeway or any(float(claims.get(name, 0)) > now + leeway for name in ("nbf", "iat")):
+        if (
+            not math.isfinite(expires)
+            or now >= expires + leeway
+            or any(float(claims.get(name, 0)) > now + leeway for name in ("nbf", "iat"))
+        ):
             raise ValueError("not in force")
         principal = Principal(
             tenant_id=_identifier(_claim(claims, self._rules.tenant_claim)),

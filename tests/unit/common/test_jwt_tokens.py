@@ -8,7 +8,9 @@ import hmac
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import jwt
@@ -149,6 +151,8 @@ def test_spec_7_1_a_token_names_tenant_principal_and_role(key: Any, kid: str, al
         lambda: signed(role="owner"),
         lambda: signed(role="service"),
         lambda: signed(exp=None),
+        lambda: signed(exp=float("inf")),
+        lambda: signed(exp=float("nan")),
         lambda: signed(exp=int((NOW - timedelta(seconds=31)).timestamp())),
         lambda: signed(nbf=int((NOW + timedelta(seconds=31)).timestamp())),
         lambda: signed(iat=int((NOW + timedelta(seconds=31)).timestamp())),
@@ -203,10 +207,36 @@ def test_spec_7_1_unfit_keys_are_never_taken() -> None:
     ]
     with pytest.raises(JwksError, match="no key that can be used"):
         provider.keys()
-    with pytest.raises(JwksError, match="https"):
-        url_source("http://idp.example/keys")
+    for url in ("http://idp.example/keys", "http://localhost.idp.example/keys", "http://127.0.0.1@idp.example", "x"):
+        with pytest.raises(JwksError, match="https"):
+            url_source(url)
     with pytest.raises(ValueError, match="issuer"):
         verifier(rules=JwtRules(issuer="", audience="mneme"))
+
+
+def test_spec_7_1_a_key_set_that_leads_elsewhere_or_is_no_http_is_not_taken() -> None:
+    class Idp(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/moved":
+                self.send_response(302)
+                self.send_header("location", "http://idp.example/keys")
+                self.end_headers()
+            else:
+                self.wfile.write(b"this is no HTTP\r\n\r\n")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Idp) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        try:
+            with pytest.raises(JwksError, match="redirects to an address without https"):
+                url_source(f"{address}/moved")()
+            with pytest.raises(JwksError, match="cannot read"):
+                JwksKeys(url_source(f"{address}/garbled"))
+        finally:
+            server.shutdown()
 
 
 def test_spec_7_1_tokens_and_api_keys_stand_side_by_side(tmp_path: Path) -> None:
