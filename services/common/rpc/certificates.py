@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -97,6 +99,19 @@ class Certificates:
         return grpc.dynamic_ssl_server_credentials(
             self._server_configuration(), changed, require_client_authentication=self._files.authority is not None
         )
+
+    def load_into(self, context: ssl.SSLContext) -> None:
+        """Makes a context of TLS use what the files held when they were read last, from its next handshake on.
+
+        An authority that the context trusted before stays trusted: OpenSSL takes none away.
+        """
+        pem = self._pem
+        with tempfile.NamedTemporaryFile() as file:  # readable by its owner alone; OpenSSL takes a path
+            file.write(pem.certificate + b"\n" + pem.key)
+            file.flush()
+            context.load_cert_chain(file.name)
+        if pem.authority is not None:
+            context.load_verify_locations(cadata=pem.authority.decode())
 
     def channel_credentials(self) -> grpc.ChannelCredentials:
         """Credentials of a client, as the files were when they were read last."""

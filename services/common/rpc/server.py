@@ -102,6 +102,7 @@ class GrpcServer:
         self._health = health.aio.HealthServicer()
         self._gate = CallGate()
         self._watchers: list[asyncio.Task[None]] = []
+        self._draining: asyncio.Task[None] | None = None
         chain = InterceptorChain(
             interceptors,
             gate=self._gate,
@@ -204,6 +205,18 @@ class GrpcServer:
         status = health_pb2.HealthCheckResponse
         await self._health.set(full_name, status.SERVING if is_serving else status.NOT_SERVING)
 
+    async def drain(self) -> None:
+        """The first part of stopping, for who serves calls beside the server and has to go on until then. Happens once."""
+        if self._draining is None:
+            self._draining = asyncio.create_task(self._drain(), name="drain")
+        await asyncio.shield(self._draining)
+
+    async def _drain(self) -> None:
+        for watcher in self._watchers:
+            watcher.cancel()
+        await self._health.enter_graceful_shutdown()
+        await asyncio.sleep(self._settings.drain_seconds)
+
     async def stop(self) -> None:
         """Says that it is not healthy any more, lets calls under way finish, and stops.
 
@@ -212,10 +225,7 @@ class GrpcServer:
         come in but not begun, and those that outlast the grace, fail as UNAVAILABLE with the reason SHUTTING_DOWN. gRPC
         itself cancels those that are on their way at that moment.
         """
-        for watcher in self._watchers:
-            watcher.cancel()
-        await self._health.enter_graceful_shutdown()
-        await asyncio.sleep(self._settings.drain_seconds)
+        await self.drain()
         self._gate.close()
         grace = self._settings.grace_seconds
         await asyncio.gather(

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from services.common.credentials import InsecureListenError
-from services.common.rpc.certificates import TlsFiles
+from services.common.rpc.certificates import Certificates, TlsFiles
 from services.common.rpc.server import GrpcServer, ServiceBinding, is_loopback
 from services.gateway.http.application import application
 from services.gateway.http.settings import HttpSettings
@@ -23,6 +23,7 @@ from services.gateway.http.settings import HttpSettings
 _log = structlog.get_logger(__name__)
 
 _BACKLOG = 512
+_CERTIFICATE_SECONDS: Final = 1.0  # between two looks at the files of certificates
 _JOINED_BYTES_MAX: Final = 64 * 1024
 
 
@@ -36,7 +37,9 @@ async def http_server(
     tls: TlsFiles | None = None,
     grace_seconds: float = 10.0,
 ) -> AsyncIterator[str]:
-    """Serves for the length of the block, then lets calls under way finish.
+    """Serves for the length of the block and while the gRPC server drains, then lets calls under way finish.
+
+    Certificates that are replaced are used from the next connection on.
 
     Args:
         address: host:port; port 0 for any.
@@ -66,12 +69,35 @@ async def http_server(
             await http.listening(serving)
             host, port = address.rpartition(":")[0], bound.getsockname()[1]
             _log.info("serving_http", address=f"{host}:{port}")
-            yield f"{host}:{port}"
+            async with _followed(tls, http.config.ssl):
+                yield f"{host}:{port}"
+                await server.drain()
         finally:
             http.should_exit = True
             await serving
     finally:
         bound.close()
+
+
+@contextlib.asynccontextmanager
+async def _followed(tls: TlsFiles | None, context: ssl.SSLContext | None) -> AsyncIterator[None]:
+    """Loads certificates into the context of a server whenever their files have changed."""
+    if tls is None or context is None:
+        yield
+        return
+    certificates = Certificates(tls)
+
+    async def follow() -> None:
+        while True:
+            await asyncio.sleep(_CERTIFICATE_SECONDS)
+            if certificates.refresh():
+                certificates.load_into(context)
+
+    task = asyncio.create_task(follow(), name="http-certificates")
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def _bind(address: str) -> socket.socket:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,11 +28,13 @@ from google.rpc import error_details_pb2
 from mneme_client import Client, Turn
 from services.common.auth import Authenticator
 from services.common.auth.authenticator import DEVELOPMENT_PRINCIPAL
+from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.server import ServiceBinding
 from services.gateway.http.server import http_server
 from services.gateway.http.settings import HttpSettings
+from tests.support.certificates import self_signed
 from tests.support.echo import EchoServicer, running_echo
-from tests.support.stack import RunningStack
+from tests.support.stack import RunningStack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -203,3 +208,47 @@ async def test_spec_7_2_a_head_and_a_body_must_come_in_time() -> None:
         assert await response_to(address, b"POST / HTTP/1.1\r\nhost: local") == b""
         head = f"POST /{MEMORY}/Recall HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         assert b" 408 " in await response_to(address, f"{head}content-length: 9\r\n\r\n".encode())
+
+
+async def test_spec_7_2_replaced_certificates_are_used_without_a_restart(tmp_path: Path) -> None:
+    first, second = self_signed("first"), self_signed("second")
+    certificate, key = first.saved(tmp_path, "tls")
+
+    def shown() -> str:
+        host, _, port = address.rpartition(":")
+        return ssl.get_server_certificate((host, int(port)), timeout=10)
+
+    authenticator = Authenticator(development_principal=DEVELOPMENT_PRINCIPAL)
+    async with (
+        running_echo(EchoServicer(), authenticator) as running,
+        http_server("127.0.0.1:0", [], running.server, HttpSettings(), tls=TlsFiles(certificate, key)) as address,
+    ):
+        assert await asyncio.to_thread(shown) == first.certificate.decode()
+        second.saved(tmp_path, "new")
+        (tmp_path / "new.key").replace(key)
+        (tmp_path / "new.crt").replace(certificate)
+
+        async def is_new() -> bool:
+            return await asyncio.to_thread(shown) == second.certificate.decode()
+
+        await until(is_new)
+
+
+async def test_spec_8_2_calls_are_served_while_the_server_drains(monkeypatch: pytest.MonkeyPatch) -> None:
+    authenticator = Authenticator(development_principal=DEVELOPMENT_PRINCIPAL)
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def drain() -> None:
+        begun.set()
+        await over.wait()
+
+    async with running_echo(EchoServicer(), authenticator) as running, contextlib.AsyncExitStack() as http:
+        monkeypatch.setattr(running.server, "drain", drain)  # as long as the test needs
+        address = await http.enter_async_context(http_server("127.0.0.1:0", [], running.server, HttpSettings()))
+        stopping = asyncio.create_task(http.aclose())
+        async with asyncio.timeout(20):
+            await begun.wait()
+        assert (await send(address, "/openapi.json")).status == 200
+        assert not stopping.done()
+        over.set()
+        await stopping
