@@ -214,22 +214,22 @@ async def test_spec_7_2_replaced_certificates_are_used_without_a_restart(tmp_pat
     first, second = self_signed("first"), self_signed("second")
     certificate, key = first.saved(tmp_path, "tls")
 
-    def shown() -> str:
-        host, _, port = address.rpartition(":")
+    def shown(at: str) -> str:
+        host, _, port = at.rpartition(":")
         return ssl.get_server_certificate((host, int(port)), timeout=10)
 
     authenticator = Authenticator(development_principal=DEVELOPMENT_PRINCIPAL)
     async with (
         running_echo(EchoServicer(), authenticator) as running,
-        http_server("127.0.0.1:0", [], running.server, HttpSettings(), tls=TlsFiles(certificate, key)) as address,
+        http_server("127.0.0.1:0", [], running.server, HttpSettings(), tls=TlsFiles(certificate, key)) as served,
     ):
-        assert await asyncio.to_thread(shown) == first.certificate.decode()
+        assert await asyncio.to_thread(shown, served) == first.certificate.decode()
         second.saved(tmp_path, "new")
         (tmp_path / "new.key").replace(key)
         (tmp_path / "new.crt").replace(certificate)
 
         async def is_new() -> bool:
-            return await asyncio.to_thread(shown) == second.certificate.decode()
+            return await asyncio.to_thread(shown, served) == second.certificate.decode()
 
         await until(is_new)
 
