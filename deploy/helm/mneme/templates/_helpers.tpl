@@ -224,6 +224,10 @@ bolt://{{ include "mneme.fullname" . }}-neo4j:7687
 {{- if eq $service "gateway" }}
 - name: MNEME_API_KEYS_FILE
   value: /run/secrets/api-keys/api-keys.json
+{{- if $root.Values.gateway.http.enabled }}
+- name: MNEME_HTTP_LISTEN
+  value: 0.0.0.0:7780
+{{- end }}
 {{- range list "session" "episodic" "semantic" "agentic" }}
 - name: MNEME_{{ upper . }}_TARGET
   value: dns:///{{ include "mneme.fullname" $root }}-{{ . }}:7700

@@ -70,6 +70,8 @@ def _compared(kubeconform: str, text: str, version: str) -> subprocess.Completed
         (["qdrant.url=qdrant:6334"], "'/qdrant/url': 'qdrant:6334' does not match pattern"),
         (["neo4j.url=http://neo4j"], "'/neo4j/url': 'http://neo4j' does not match pattern"),
         (["postgres.poolMax=1000"], "'/postgres/poolMax': maximum: got 1,000, want 200"),
+        (["gateway.extraEgress[0].port=443"], "additional properties 'port' not allowed"),
+        (["session.http.enabled=true"], "'/session': additional properties 'http' not allowed"),
         (["networkPolicy.gatewayFrom[0].pods=x"], "additional properties 'pods' not allowed"),
         (["metrics.port=80"], "'/metrics/port': minimum: got 80, want 1,024"),
         (["metrics.serviceMonitor.interval=30"], "'/metrics/serviceMonitor/interval': got number, want string"),

@@ -16,7 +16,7 @@ def test_every_value_is_described() -> None:
     for service in SERVICES:
         for path, value in _leaves(values[service]):
             common = all(_at(values[other], path) == value for other in SERVICES)
-            only = path.startswith("service.")
+            only = path.startswith(("service.", "http."))
             expected[f"{service if only else 'SERVICE'}.{path}"] = value if only or common else None
     readme = (CHART / "README.md").read_text("utf-8")
     rows = re.findall(r"^\| `([\w.]+)` \| (.*?) \| .+ \|$", readme, re.MULTILINE)
