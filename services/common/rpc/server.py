@@ -206,7 +206,7 @@ class GrpcServer:
         await self._health.set(full_name, status.SERVING if is_serving else status.NOT_SERVING)
 
     async def drain(self) -> None:
-        """The first part of stopping, which happens once: for who serves calls beside the server, and goes on meanwhile."""
+        """The first part of stopping, which happens once: for who serves calls beside the server meanwhile."""
         if self._draining is None:
             self._draining = asyncio.create_task(self._drain(), name="drain")
         await asyncio.shield(self._draining)
