@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from mneme_client import Client, Cluster, ClusterEpisode, Episode, Scope
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
 
@@ -41,9 +41,10 @@ async def _clusters(state: CliState, user: str, scope: Scope | None, *, limit: i
         one = as_json([cluster for cluster, _ in found])
         state.out.print(one, markup=False, highlight=False, soft_wrap=True)
     elif not found:
-        state.out.print("No clusters. `mneme maintain --job episodic.cluster_episodes` computes them.", markup=False)
+        command = f"mneme maintain --user {user} --job episodic.cluster_episodes"
+        state.out.print(f"No clusters. `{command}` computes them.", markup=False, highlight=False)
     else:
-        table = _table("id", "episodes", "from", "to", "most typical")
+        table = Listing("id", "episodes", "from", "to", texts=["most typical"], right=["episodes"])
         for cluster, typical in found:
             count = str(cluster.episode_count)
             table.add_row(cluster.cluster_id, count, when(cluster.start_time), when(cluster.end_time), plain(typical))
@@ -63,7 +64,7 @@ async def _episodes(
         one = as_json([episode for episode, _ in found])
         state.out.print(one, markup=False, highlight=False, soft_wrap=True)
         return
-    table = _table("id", "membership", "time", "episode")
+    table = Listing("id", "membership", "time", texts=["episode"], right=["membership"])
     for episode, said in found:
         table.add_row(episode.episode_id, f"{episode.membership:.2f}", when(episode.time), plain(said))
     state.out.print(table)
@@ -72,10 +73,3 @@ async def _episodes(
 async def _said(client: Client, user: str, episode_id: str) -> str:
     episode: Episode = await client.get_episode(user, episode_id)
     return episode.query or episode.response
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table

@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from mneme_client import Scope, Supersession, SupersessionDecider, SupersessionDecision, SupersessionState
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
 
@@ -68,10 +68,8 @@ async def _list(state: CliState, user: str, scope: Scope | None, *, everything: 
         state.out.print(_table(found) if found else "No conflicts.")
 
 
-def _table(found: list[Supersession]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("id", "recorded", "state", "decided by", "says", "against"):
-        table.add_column(heading, overflow="fold")
+def _table(found: list[Supersession]) -> Listing:
+    table = Listing("id", "recorded", "state", texts=["decided by", "says", "against"])
     for one in found:
         stated = plain(one.statement or "(all of the turn)")
         decider = "" if one.decided_by is SupersessionDecider.UNSPECIFIED else one.decided_by.name.lower()

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from mneme_client import Client, Tier
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, seconds, when
 from services.cli.state import CliState, state_of
 
@@ -70,18 +71,16 @@ async def _dead_letters(state: CliState, tier: Tier | None, retry: list[str], *,
         if retry or retry_all:
             await _retry(state, client, retry)
             return
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for heading in ("id", "tier", "user", "subject", "attempts", "reason", "given up"):
-            table.add_column(heading)
+        table = Listing("id", "tier", "attempts", "given up", texts=["user", "subject", "reason"], right=["attempts"])
         async for letter in client.list_dead_letters(tier=tier):
             table.add_row(
                 letter.delivery_id,
                 letter.tier.name.lower(),
+                str(letter.attempt_count),
+                when(letter.give_up_time),
                 plain(letter.user_id),
                 letter.subject_id,
-                str(letter.attempt_count),
                 plain(f"{letter.reason} {letter.detail}".strip()),
-                when(letter.give_up_time),
             )
         state.out.print(table if table.row_count else "No dead letters.")
 

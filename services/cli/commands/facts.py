@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from mneme_client import Client, Fact, Scope
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
 
@@ -56,12 +56,8 @@ async def _found(state: CliState, client: Client, user: str, scope: Scope | None
     return [fact async for fact in client.list_facts(user, scope=scope)]
 
 
-def _table(found: list[Fact]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("id", "confirmed", "category"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("confidence", justify="right")
-    table.add_column("text", ratio=1, overflow="fold")
+def _table(found: list[Fact]) -> Listing:
+    table = Listing("id", "confirmed", "category", "sure", texts=["text"], right=["sure"])
     for fact in found:
         category = fact.category.name.lower().replace("_", " ")
         confirmed = when(fact.last_confirmed_time)

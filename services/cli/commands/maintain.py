@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 from rich.progress import Progress
-from rich.table import Table
 
 from mneme_client import MaintenanceJob, MaintenanceRun
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, when
 from services.cli.state import CliState, state_of
 
 _RUN_SECONDS = 290.0
+_COUNTS = ("changes", "retired")
 
 
 def maintain(
@@ -66,7 +67,7 @@ async def _run(
     if json:
         _print_json(state, runs)
         return
-    table = _table("job", "changes", "retired", "over the cap", "run")
+    table = Listing("job", *_COUNTS, "over the cap", texts=["run"], right=[*_COUNTS, "over the cap"])
     for each in runs:
         changes = each.planned_count if dry_run else each.applied_count
         note = "busy" if each.busy else "" if dry_run or not each.applied_count else each.run_id
@@ -80,7 +81,7 @@ async def _jobs(state: CliState, *, json: bool) -> None:
     if json:
         _print_json(state, found)
         return
-    table = _table("job", "every", "last run", "state", "what it does")
+    table = Listing("job", "every", "last run", "state", texts=["what it does"])
     for job in found.jobs:
         table.add_row(job.name, _interval(job), when(job.complete_time), _state(job), job.description)
     state.out.print(table)
@@ -94,11 +95,11 @@ async def _history(state: CliState, user: str, *, json: bool) -> None:
     if json:
         _print_json(state, runs)
         return
-    table = _table("run", "job", "time", "changes", "retired", "undone")
+    table = Listing("run", "time", *_COUNTS, "undone", texts=["job"], right=_COUNTS)
     for run in runs:
         undone = "yes" if run.undone else ""
         table.add_row(
-            run.run_id, run.job, when(run.create_time), str(run.applied_count), str(run.retired_count), undone
+            run.run_id, when(run.create_time), str(run.applied_count), str(run.retired_count), undone, run.job
         )
     state.out.print(table if runs else "No run changed anything.")
 
@@ -125,13 +126,6 @@ def _state(job: MaintenanceJob) -> str:
     if job.stopped:
         return "stopped"
     return f"{job.failure_count} failed" if job.failure_count else "ok"
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
 
 
 def _print_json(state: CliState, value: object) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from mneme_client import MergeDecision, MergeGroup, MergeGroupState, Scope
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
 
@@ -58,15 +58,12 @@ async def _list(state: CliState, user: str, scope: Scope | None, *, everything: 
         state.out.print(_table(found) if found else "No groups of similar facts.")
 
 
-def _table(found: list[MergeGroup]) -> Table:
-    """A row for each fact, the group on the first of its rows."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("group", "found", "state", "fact", "confidence", "says"):
-        table.add_column(heading, overflow="fold")
+def _table(found: list[MergeGroup]) -> Listing:
+    """A row for each group, and behind it one for each of its facts."""
+    table = Listing("id", "found", "state", "confidence", texts=["says"], right=["confidence"])
     for group in found:
         state = group.state.name.lower().replace("_", " ")
-        head = [group.group_id, when(group.create_time), state]
+        table.add_row(group.group_id, when(group.create_time), state, "", "")
         for fact in group.facts:
-            table.add_row(*head, fact.fact_id, f"{fact.confidence:.2f}", plain(fact.text))
-            head = ["", "", ""]
+            table.add_row(f"  {fact.fact_id}", "", "", f"{fact.confidence:.2f}", plain(fact.text))
     return table

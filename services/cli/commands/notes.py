@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from mneme_client import Client, Note, Scope
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
 
@@ -58,12 +58,8 @@ async def _found(state: CliState, client: Client, user: str, scope: Scope | None
     return [note async for note in client.list_notes(user, scope=scope)]
 
 
-def _table(found: list[Note]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("id", "time", "kind"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("importance", justify="right")
-    table.add_column("content", ratio=1, overflow="fold")
+def _table(found: list[Note]) -> Listing:
+    table = Listing("id", "time", "kind", "importance", texts=["content"], right=["importance"])
     for note in found:
         kind = note.kind.name.lower()
         table.add_row(note.note_id, when(note.time), kind, f"{note.importance:.2f}", plain(note.content))

@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from mneme_client import Procedure, ProcedureKind, Scope
 from services.cli import options
+from services.cli.listing import Listing
 from services.cli.rendering import as_json, plain, when
 from services.cli.state import CliState, state_of
 
@@ -144,14 +144,9 @@ async def _delete(state: CliState, user: str, procedure_id: str) -> None:
     state.out.print(f"deleted {procedure_id}", highlight=False)
 
 
-def _table(found: list[Procedure]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("id", "changed", "kind"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("confidence", "good", "bad"):
-        table.add_column(heading, justify="right")
-    for heading in ("for", "does"):
-        table.add_column(heading, overflow="fold")
+def _table(found: list[Procedure]) -> Listing:
+    numbers = ("confidence", "good", "bad")
+    table = Listing("id", "changed", "kind", *numbers, texts=["for", "does"], right=numbers)
     for one in found:
         table.add_row(
             one.procedure_id,
