@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
 
 import grpc
@@ -198,6 +198,20 @@ def _from_details(code: grpc.StatusCode, status: Status, store: str) -> MnemeErr
         return LimitExceeded(name, limit, status.message, retry_after_seconds=seconds, reason=reason)
     violations = [FieldViolation(v.field, v.description) for v in request.field_violations]
     return cls(status.message, reason=reason, metadata=facts, violations=violations)
+
+
+def reason_and_limit(trailing_metadata: Iterable[tuple[str, str | bytes]]) -> tuple[str, str]:
+    """The reason of a refused call, and the name of the limit that it met, each empty where there is none.
+
+    Nothing else of an error's facts is for a log: ids are the caller's.
+    """
+    for key, value in trailing_metadata:
+        if key == STATUS_DETAILS_KEY and isinstance(value, bytes):
+            info = ErrorInfo()
+            for detail in Status.FromString(value).details:
+                detail.Unpack(info)
+            return info.reason, info.metadata.get("limit_name", "")
+    return "", ""
 
 
 def _details(error: grpc.aio.AioRpcError) -> Status | None:

@@ -156,6 +156,20 @@ async def test_what_other_errors_become(
     assert (await failure(method(channel)(b"", metadata=metadata(READER)))).code() is code
 
 
+async def test_spec_8_1_the_log_names_reason_and_limit_of_a_refused_call_and_nothing_of_its_content(
+    channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
+) -> None:
+    for error in (LimitExceeded("tenant_calls", 8), InvalidArgument("a secret"), StoreUnavailable("redis")):
+        servicer.behaviour = raising(error)
+        with capture_logs() as logs:
+            await failure(method(channel)(b"", metadata=metadata(READER)))
+        (line,) = [entry for entry in logs if entry["event"] == "call"]
+        assert line["tenant"] == READER.tenant_id
+        assert line["reason"] == error.reason
+        assert line.get("limit") == error.metadata.get("limit_name")
+        assert "a secret" not in str(line)
+
+
 async def test_spec_7_2_a_full_queue_of_the_embedder_is_named_and_says_when_to_try_again(
     channel: grpc.aio.Channel, servicer: EchoServicer, metadata: CallMetadata
 ) -> None:

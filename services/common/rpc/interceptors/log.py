@@ -1,4 +1,4 @@
-"""One line in the log for each call, without anything of its content."""
+"""One line in the log for each call, without its content; of a refused one with the reason and the limit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Final
 import structlog
 
 from services.common.auth import current_principal_or_none
+from services.common.errors_grpc import reason_and_limit
 from services.common.log_sampling import LogSampler
 from services.common.rpc.interceptors.base import AroundInterceptor, Context, Method, Serve, code_name
 
@@ -42,13 +43,15 @@ class LogInterceptor(AroundInterceptor):
             finally:
                 code = code_name(context, error)
                 if self._logs_debug if code in _QUIET else self._sampler.admits(code):
-                    self._write(method.name, code, time.perf_counter() - started)
+                    self._write(method.name, code, time.perf_counter() - started, context)
 
         return serve
 
-    def _write(self, method: str, code: str, seconds: float) -> None:
+    def _write(self, method: str, code: str, seconds: float, context: Context) -> None:
         write = self._log.debug if code in _QUIET else self._log.warning
         principal = current_principal_or_none()
+        reason, limit = reason_and_limit(context.trailing_metadata() or ()) if code != "OK" else ("", "")
+        facts = {name: value for name, value in (("reason", reason), ("limit", limit)) if value}
         write(
             "call",
             method=method,
@@ -56,4 +59,5 @@ class LogInterceptor(AroundInterceptor):
             milliseconds=round(seconds * 1000, 2),
             tenant=principal.tenant_id if principal else None,
             principal=principal.principal_id if principal else None,
+            **facts,
         )
