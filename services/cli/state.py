@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Coroutine
@@ -23,10 +24,17 @@ from services.cli.traces import trace_calls
 
 Result = TypeVar("Result")
 
+_FILE_COLUMNS = 10_000
 _HINTS = {
     grpc.StatusCode.UNAVAILABLE: "Is Mneme running? `mneme up` starts it; --target names another address.",
     grpc.StatusCode.UNAUTHENTICATED: "Give a key by --api-key or MNEME_API_KEY.",
 }
+
+
+def output() -> Console:
+    """The console of standard output. A file or another program gets a row on one line, however long it is."""
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=_FILE_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class CliState:
     timeout_seconds: float
     data_dir: Path  # of a stack that runs in this process
     serves_with_keys: bool  # such a stack demands API keys
-    out: Console = field(default_factory=Console)
+    out: Console = field(default_factory=output)
     err: Console = field(default_factory=lambda: Console(stderr=True))
 
     def client(self, tracer: Tracer | None = None) -> Client:

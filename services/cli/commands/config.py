@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
+from services.cli.listing import Listing
 from services.cli.rendering import plain
 from services.cli.state import state_of
 
@@ -62,10 +62,10 @@ def show(
     if not shown:
         state.out.print("nothing differs from the defaults; --all shows them")
         return
-    table = Table("setting", "value", "from", box=None)
+    table = Listing("setting", texts=["value", "from"])
     for name, value, origin in shown:
         table.add_row(plain(name), plain(value), plain(origin or "default"))
-    state.out.print(table, soft_wrap=True)
+    state.out.print(table)
 
 
 def _host_rows(host: HostSettings) -> Iterator[tuple[str, str, str]]:

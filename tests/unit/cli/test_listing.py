@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from services.cli.listing import Listing
+from services.cli.state import output
 
 ID = "01a226d5-373e-7000-8fd9-bde9ce4782e4"
 SAID = "Ada's sister Grace is getting married in June, and everybody is invited."
@@ -69,3 +70,12 @@ def test_short_texts_stay_beside_the_values() -> None:
     found = Listing("name", texts=["state"])
     found.add_row("one", "ok")
     assert printed(found, 20) == ["name  state", "one   ok"]
+
+
+def test_a_file_gets_a_row_on_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    output().print(facts())
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    monkeypatch.setenv("COLUMNS", "60")
+    output().print(facts())
+    assert len(capsys.readouterr().out.splitlines()) > 2
