@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -59,6 +59,14 @@ def plain(text: str) -> Text:
 def counted(count: int, noun: str) -> str:
     """A number of things in words: "1 turn", "2 turns"."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """Numbers of things by their names in a contract: "1 data key, 2 facts" of `facts` and `data_keys`."""
+    return ", ".join(
+        counted(count, name.removesuffix("s").replace("_", " ")) if name.endswith("s") else f"{count} {name}"
+        for name, count in sorted(counts.items())
+    )
 
 
 def turn_text(turn: Turn) -> Text:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from mneme_client import Client, Erasure, ErasurePlan, ErasureState, MemoryKind, PlannedMemory, Scope
 from services.cli import options
-from services.cli.rendering import as_json, counted, plain
+from services.cli.rendering import as_json, counted, counts_in_words, plain
 from services.cli.state import CliState, state_of
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
@@ -158,8 +158,15 @@ def _confirmed(state: CliState, plan: ErasurePlan, *, dry_run: bool, yes: bool, 
 
 
 async def _show(state: CliState, client: Client, erasure: Erasure, *, json: bool) -> None:
-    """Waits until the erasure is done, and prints its receipt."""
+    """Waits until the erasure is done, says what it waits for, and prints its receipt."""
+    said = ""
     while erasure.state is not ErasureState.DONE:
+        waiting = ", ".join(receipt.store.name.lower() for receipt in erasure.stores if not receipt.done)
+        if waiting != said:
+            state.err.print(
+                f"erasing ({erasure.erasure_id}), goes on by itself; not done yet: {waiting}", highlight=False
+            )
+            said = waiting
         await asyncio.sleep(_POLL_SECONDS)
         erasure = await client.get_erasure(erasure.erasure_id)
     if json:
@@ -167,7 +174,7 @@ async def _show(state: CliState, client: Client, erasure: Erasure, *, json: bool
         return
     state.out.print(f"Erased ({erasure.erasure_id}).", highlight=False)
     for receipt in erasure.stores:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(receipt.counts.items())) or "nothing"
+        counts = counts_in_words(receipt.counts) or "nothing"
         state.out.print(f"  {receipt.store.name.lower()}: {counts}", highlight=False)
     if erasure.purge_note:
         state.out.print(erasure.purge_note, markup=False, highlight=False)

@@ -120,3 +120,9 @@ def test_durations_have_the_unit_that_suits_them(value: timedelta, text: str) ->
 
 def test_numbers_of_things_are_told_in_words() -> None:
     assert [rendering.counted(count, "fact") for count in (0, 1, 2)] == ["0 facts", "1 fact", "2 facts"]
+
+
+def test_counts_of_a_receipt_are_told_in_words() -> None:
+    counts = {"interactions": 1, "data_keys": 1, "reduced_facts": 2, "feedback": 3}
+    assert rendering.counts_in_words(counts) == "1 data key, 3 feedback, 1 interaction, 2 reduced facts"
+    assert rendering.counts_in_words({}) == ""
