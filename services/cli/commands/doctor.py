@@ -42,6 +42,7 @@ async def examine(data_dir: Path) -> list[Finding]:
         engines.check_embedding(data_dir),
         *places.check_data_dir(data_dir),
         *[finding async for finding in places.check_ports()],
+        await places.check_http_port(),
     ]
 
 

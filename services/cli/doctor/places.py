@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -13,6 +14,12 @@ from services.common.datadir import DataDir, DataDirError, DataDirLocked
 
 PORTS = {7700: "gateway", 7701: "session", 7702: "episodic", 7703: "semantic", 7704: "agentic"}
 """Default ports of the services."""
+HTTP_PORT = 7780
+"""Default port of HTTP beside the gateway's."""
+
+_OTHER_PORT = "stop what uses it, or choose another port than {port}"
+_HTTP_SECONDS = 1.0
+_RESPONSE_BYTES_MAX = 4096
 
 _FREE_BYTES_MIN = 1_000_000_000
 
@@ -62,5 +69,22 @@ async def check_ports(host: str = "127.0.0.1") -> AsyncIterator[Finding]:
         elif answer is Answer.SERVING:
             yield Finding(subject, Verdict.OK, answer.value)
         else:
-            hint = f"stop what uses it, or choose another port than {port}"
-            yield Finding(subject, Verdict.WARNING, answer.value, hint)
+            yield Finding(subject, Verdict.WARNING, answer.value, _OTHER_PORT.format(port=port))
+
+
+async def check_http_port(host: str = "127.0.0.1", port: int = HTTP_PORT) -> Finding:
+    """The port of HTTP: whether it is free, and whether a gateway serves there if not."""
+    subject = f"port {port} (HTTP)"
+    try:
+        async with asyncio.timeout(_HTTP_SECONDS):
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(f"GET /health HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n".encode())
+            response = await reader.read(_RESPONSE_BYTES_MAX)
+            writer.close()
+    except ConnectionRefusedError:
+        return Finding(subject, Verdict.OK, "free")
+    except (OSError, TimeoutError):
+        response = b""
+    if b'"needs_key"' in response:
+        return Finding(subject, Verdict.OK, "a gateway serves HTTP")
+    return Finding(subject, Verdict.WARNING, "something other than Mneme listens", _OTHER_PORT.format(port=port))

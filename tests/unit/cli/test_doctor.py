@@ -19,7 +19,7 @@ async def test_doctor_reports_every_part(invoke: Invoke) -> None:
     findings = {f["subject"]: f["verdict"] for f in json.loads(result.stdout)}
     for subject in ("Python", "packages", "embedded PostgreSQL", "pgvector", "Qdrant Edge", "embedding model"):
         assert findings[subject] == "ok", (subject, result.stdout)
-    assert {"data folder", "free disk", "port 7700 (gateway)"} <= findings.keys()
+    assert {"data folder", "free disk", "port 7700 (gateway)", "port 7780 (HTTP)"} <= findings.keys()
     assert result.exit_code == 0
 
 
@@ -74,3 +74,18 @@ async def test_a_service_is_told_from_nobody_and_from_strangers(running: Running
     async with await asyncio.start_server(greet, "127.0.0.1", 0) as stranger:
         port = stranger.sockets[0].getsockname()[1]
         assert await ask(f"127.0.0.1:{port}") is Answer.STRANGER
+
+
+async def test_what_listens_at_the_port_of_http_is_told() -> None:
+    said = b""
+
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(said)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        assert (await places.check_http_port(port=port)).verdict is Verdict.WARNING
+        said = b'HTTP/1.1 503\r\n\r\n{"status": "NOT_SERVING", "needs_key": true}'
+        assert (await places.check_http_port(port=port)).detail == "a gateway serves HTTP"
+    assert (await places.check_http_port(port=port)).detail == "free"
