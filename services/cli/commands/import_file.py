@@ -12,6 +12,7 @@ from services.cli.commands.portability import import_user
 from services.cli.importers.load import ImportSummary, import_entries
 from services.cli.importers.model import UnreadableFileError
 from services.cli.importers.source import FileFormat, Source, detect, open_source
+from services.cli.rendering import counted
 from services.cli.state import CliState, state_of
 
 _PROBLEMS_SHOWN = 50
@@ -71,8 +72,12 @@ async def _import(state: CliState, file: Path, source: Source, user: str, *, wai
 def print_summary(state: CliState, summary: ImportSummary, file: Path) -> None:
     """Prints the bad entries, the first ones by number, and how many turns are in memory."""
     for problem in summary.problems[:_PROBLEMS_SHOWN]:
-        state.err.print(f"{file.name}: {problem.place}: {problem.reason}", style="yellow", markup=False)
+        place = problem.place if problem.place.startswith(file.name) else f"{file.name}: {problem.place}"
+        state.err.print(f"{place}: {problem.reason}", style="yellow", markup=False)
     if (more := len(summary.problems) - _PROBLEMS_SHOWN) > 0:
         state.err.print(f"{file.name}: and {more} more", style="yellow", markup=False)
-    bad = f", {len(summary.problems)} bad entries left out" if summary.problems else ""
-    state.out.print(f"{summary.turn_count} turns of {file.name} are in memory{bad}.", markup=False, highlight=False)
+    entries = "1 bad entry" if len(summary.problems) == 1 else f"{len(summary.problems)} bad entries"
+    bad = f", {entries} left out" if summary.problems else ""
+    verb = "is" if summary.turn_count == 1 else "are"
+    turns = counted(summary.turn_count, "turn")
+    state.out.print(f"{turns} of {file.name} {verb} in memory{bad}.", markup=False, highlight=False)

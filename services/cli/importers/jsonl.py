@@ -49,7 +49,7 @@ def _skip_line(file: BinaryIO) -> None:
 
 def _entry(raw: bytes, place: str, consumed: int, default: str, conversations: dict[str, str]) -> Entry:
     try:
-        fields = json.loads(raw.decode("utf-8-sig" if place == "line 1" else "utf-8"))
+        fields = json.loads(raw.decode("utf-8-sig" if place == "line 1" else "utf-8").rstrip())
         if not isinstance(fields, dict):
             return BadEntry(place, "is no JSON object", consumed)
         conversation, session = _text(fields, "conversation"), _text(fields, "session")

@@ -67,8 +67,11 @@ async def test_import_keeps_good_lines_reports_bad_ones_and_is_idempotent(
     file.write_text("\n".join([*lines[:120], "{broken", *lines[120:]]))
     result = await invoke("import", file, "--wait")
     assert result.exit_code == 1
-    assert "chat.jsonl: line 121: is not JSON" in result.stderr
-    assert "250 turns of chat.jsonl are in memory, 1 bad entries left out." in result.stdout
+    assert (
+        "chat.jsonl: line 121: is not JSON: Expecting property name enclosed in double quotes at column 2"
+        in result.stderr
+    )
+    assert "250 turns of chat.jsonl are in memory, 1 bad entry left out." in result.stdout
     assert [t.content for t in gateway.log[("chat", "s1")]] == [f"turn {n}" for n in range(90, 180)]
 
     again = await invoke("import", file)
