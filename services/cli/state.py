@@ -66,7 +66,7 @@ class CliState:
         return Client(target, api_key, default_timeout_seconds=self.timeout_seconds, tracer=tracer)
 
     def run(self, main: Coroutine[Any, Any, Result]) -> Result:
-        """Runs a command's work. Failures of the service become a message and exit code 1."""
+        """Runs a command's work. Failures of the service, and of files, become a message and exit code 1."""
         try:
             return uvloop.run(_until_terminated(main))
         except asyncio.CancelledError:
@@ -75,6 +75,10 @@ class CliState:
             self.fail(f"{error}", _HINTS.get(error.code, ""))
         except (StackStartError, TimeoutError) as error:
             self.fail(str(error))
+        except OSError as error:  # a file that cannot be read or written: which one, and why
+            if error.filename is None:
+                raise
+            self.fail(f"{error.filename}: {error.strerror}")
 
     def fail(self, message: str, hint: str = "") -> NoReturn:
         """Prints why a command cannot go on, and ends it with exit code 1."""

@@ -43,7 +43,7 @@ def import_user(state: CliState, file: Path) -> None:
 
 async def _export(state: CliState, user: str, output: Path | None) -> None:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), DownloadColumn(), TimeElapsedColumn())
-    with _opened(output) as file, Progress(*columns, console=state.err, transient=output is None) as progress:
+    with opened_whole(output) as file, Progress(*columns, console=state.err, transient=output is None) as progress:
         task = progress.add_task(f"export {user}", total=None)
         async with state.connect() as client, contextlib.aclosing(client.export_user(user)) as parts:
             async for part in parts:
@@ -66,8 +66,8 @@ async def _import_user(state: CliState, name: str, opened: IO[bytes], size: int)
 
 
 @contextlib.contextmanager
-def _opened(output: Path | None) -> Iterator[IO[bytes]]:
-    """The file, readable by its owner alone, which takes its name when the block ends well."""
+def opened_whole(output: Path | None) -> Iterator[IO[bytes]]:
+    """The file, for its owner alone, which takes its name when the block ends well; standard output where None."""
     if output is None:
         yield sys.stdout.buffer
         return
