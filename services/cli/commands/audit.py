@@ -40,9 +40,7 @@ def export(
 def checkpoint(context: typer.Context, output: Output) -> None:
     """Write size and root of the log, signed. Store it where the database's administrators cannot change it."""
     state = state_of(context)
-    found = state.run(_checkpoint(state))
-    document = {"checkpoint": found.note, "public_key": found.public_key.hex()}
-    output.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    found = state.run(_checkpoint(state, output))
     state.out.print(f"checkpoint of {found.size} entries in {output}", markup=False, highlight=False)
 
 
@@ -94,9 +92,13 @@ async def _export(state: CliState, from_index: int, output: Path) -> int:
     return count
 
 
-async def _checkpoint(state: CliState) -> AuditCheckpoint:
-    async with state.connect() as client:
-        return await client.get_audit_checkpoint()
+async def _checkpoint(state: CliState, output: Path) -> AuditCheckpoint:
+    with opened_whole(output) as file:
+        async with state.connect() as client:
+            found = await client.get_audit_checkpoint()
+        document = {"checkpoint": found.note, "public_key": found.public_key.hex()}
+        file.write(json.dumps(document, ensure_ascii=False, indent=2).encode() + b"\n")
+    return found
 
 
 def _read_checkpoint(path: Path, public_key: str) -> Checkpoint:

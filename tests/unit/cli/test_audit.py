@@ -78,7 +78,13 @@ async def test_spec_6_10_what_cannot_be_verified_is_named(
 
 
 async def test_a_file_that_cannot_be_written_is_named(invoke: Invoke, tmp_path: Path) -> None:
-    result = await invoke("export", "-u", "ana", "-o", tmp_path / "none" / "ana.jsonl")
-    assert result.exit_code == 1
-    assert "No such file or directory" in result.stderr.replace("\n", " ")
-    assert "Traceback" not in result.stderr
+    missing = tmp_path / "none" / "file"
+    for command in (
+        ("export", "-u", "ana", "-o", missing),
+        ("audit", "export", missing),
+        ("audit", "checkpoint", missing),
+    ):
+        result = await invoke(*command)
+        assert result.exit_code == 1
+        assert "No such file or directory" in result.stderr.replace("\n", " ")
+        assert "Traceback" not in result.stderr
