@@ -53,3 +53,14 @@ def test_spec_9_1_http_is_reached_where_it_is_switched_on(chart: Chart) -> None:
     certificates = (f"tls.secretNames.{service}={service}" for service in SERVICES)
     closed = rendered(chart, "gateway.http.enabled=true", "tls.enabled=true", *certificates)
     assert ways(closed)[2] == ["grpc 7700 None", "http 7780 https"]
+
+
+def test_spec_7_1_the_lease_alone_needs_rights(chart: Chart) -> None:
+    def rights(*settings: str) -> tuple[list[str], bool]:
+        found = rendered(chart, *settings)
+        kinds = sorted(m["kind"] for m in found if m["kind"] in {"Role", "RoleBinding"})
+        pod = of(found, "Deployment", "episodic")["spec"]["template"]["spec"]
+        return kinds, pod["automountServiceAccountToken"]
+
+    assert rights() == (["Role", "RoleBinding"], True)
+    assert rights("lease.enabled=false") == ([], False)
