@@ -95,5 +95,5 @@ def _file_version(path: Path) -> _FileVersion:
     try:
         status = path.stat()
     except OSError as error:
-        raise ApiKeyFileError(f"cannot read API keys from {path}: {error!r}") from error
+        raise ApiKeyFileError(f"cannot read API keys from {path}: {error.strerror}") from error
     return status.st_mtime_ns, status.st_size, status.st_ino

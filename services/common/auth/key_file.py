@@ -114,8 +114,12 @@ def read_api_keys(path: Path) -> list[ApiKeyRecord]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         return [_record(entry) for entry in document["keys"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ApiKeyFileError(f"cannot read API keys from {path}: {error!r}") from error
+    except OSError as error:
+        raise ApiKeyFileError(f"cannot read API keys from {path}: {error.strerror}") from error
+    except KeyError as error:
+        raise ApiKeyFileError(f"cannot read API keys from {path}: {error} is missing") from error
+    except (ValueError, TypeError) as error:
+        raise ApiKeyFileError(f"cannot read API keys from {path}: {error}") from error
 
 
 def _record(entry: dict[str, Any]) -> ApiKeyRecord:

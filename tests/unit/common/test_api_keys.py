@@ -157,6 +157,25 @@ def test_a_malformed_file_is_refused_at_start(path: Path, clock: FakeClock, chan
         ApiKeyRing(path, clock=clock)
 
 
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (None, "No such file or directory"),
+        ("{", "Expecting property name"),
+        ("{}", "'keys' is missing"),
+        ("[]", "list indices"),
+        ('{"keys": [{"key_id": "a"}]}', "'secret_sha256' is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_words(path: Path, content: str | None, cause: str) -> None:
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ApiKeyFileError, match=cause) as refused:
+        ApiKeyRing(path)
+    assert str(path) in str(refused.value)
+    assert "Error(" not in str(refused.value)
+
+
 def test_the_list_shows_revoked_keys_too(path: Path, clock: FakeClock) -> None:
     assert list_api_keys(path) == []
     _, first = make(path, clock)
