@@ -169,6 +169,7 @@ def test_a_malformed_file_is_refused_at_start(path: Path, clock: FakeClock, chan
 )
 def test_what_is_wrong_with_a_file_is_said_in_words(path: Path, content: str | None, cause: str) -> None:
     if content is not None:
+        path.parent.mkdir()
         path.write_text(content)
     with pytest.raises(ApiKeyFileError, match=cause) as refused:
         ApiKeyRing(path)
