@@ -139,7 +139,7 @@ class Refusal:
     reason: str
     paths: tuple[str, ...]  # of the fields that are wrong
     facts: dict[str, str]
-    message: str = field(default="", compare=False)
+    message: str = field(default="", compare=False)  # with what is wrong with the fields
 
 
 async def refusal(call: Awaitable[Message]) -> Refusal:
@@ -155,7 +155,9 @@ async def refusal(call: Awaitable[Message]) -> Refusal:
         detail.Unpack(bad_request)
     assert info.domain == "mneme"
     paths = tuple(violation.field for violation in bad_request.field_violations)
-    return Refusal(caught.value.code(), info.reason, paths, dict(info.metadata), status.message)
+    descriptions = (violation.description for violation in bad_request.field_violations)
+    message = "; ".join([status.message, *descriptions])
+    return Refusal(caught.value.code(), info.reason, paths, dict(info.metadata), message)
 
 
 async def until(reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float = 20.0) -> None:

@@ -99,7 +99,7 @@ class WholeFile:
 
 def not_valid(description: str) -> InvalidArgument:
     """The refusal of a file."""
-    return InvalidArgument(description, violations=[FieldViolation("data", description)])
+    return InvalidArgument("the file is not valid", violations=[FieldViolation("data", description)])
 
 
 def in_file(error: InvalidArgument, page: FilePage) -> InvalidArgument:
