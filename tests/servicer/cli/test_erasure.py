@@ -35,7 +35,7 @@ async def test_spec_3_13_what_would_be_forgotten_is_shown_and_confirmed(
     assert "Erased" not in refused
     assert len(await _log(client, user_id)) == 2
     done = await run_command(stack, "forget", "my ex Dana", "-u", user_id, answer="y\n")
-    assert "episodic: 1 episodes" in done
+    assert "episodic: 1 episode\n" in done
     assert await _log(client, user_id) == ["I like tea."]
     assert "Nothing fits" in await run_command(stack, "forget", "Barbara", "-u", user_id)
 
