@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import SecretStr
 
 from services.common.hosting import HostSettings
 from tests.support.programs import find_program
@@ -90,6 +91,17 @@ def test_every_variable_is_a_setting() -> None:
 def test_what_the_entrypoint_reads_from_files_are_settings() -> None:
     for variable in _variables_with_files():
         assert variable.removeprefix("MNEME_").lower() in HostSettings.model_fields
+
+
+def test_spec_8_3_every_secret_can_be_given_to_a_container_as_a_file() -> None:
+    secrets = {
+        name
+        for name, field in HostSettings.model_fields.items()
+        if field.annotation is SecretStr or re.fullmatch(r"(postgres|session_store)_(\w+_)?url", name)
+    }
+    assert len(secrets) >= 8
+    known = HostSettings.model_fields.keys() | {f"{name[6:].lower()}_file" for name in _variables_with_files()}
+    assert {f"{name}_file" for name in secrets} <= known
 
 
 def test_no_secret_is_written_in_the_file() -> None:
