@@ -54,6 +54,7 @@ async def test_spec_9_6_the_console_is_found_and_asked_for_again(stack: RunningS
     address = stack.services.http_address
     page = await send(address, "/console")  # follows the redirect
     assert page.body == FILES["index.html"].content
+    assert (await send(address, "/")).body == page.body, "the address that `mneme up` prints shows something"
     again = await send(address, "/console/app.js", if_none_match=FILES["app.js"].etag)
     assert (again.status, again.body) == (304, b"")
 

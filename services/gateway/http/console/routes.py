@@ -66,7 +66,7 @@ def console_files() -> Mapping[str, ConsoleFile]:
 
 
 def console_routes() -> list[BaseRoute]:
-    """GET /console and everything below it.
+    """GET /console and everything below it; GET / leads there.
 
     A path is looked up among the files by its name: none leads to anything else on the disk.
     """
@@ -84,7 +84,10 @@ def console_routes() -> list[BaseRoute]:
     async def get_root(_request: Request) -> Response:
         return RedirectResponse("console/", 308, HEADERS)  # relative: a proxy may serve it below a path of its own
 
-    return [Route(PREFIX, get_root), Route(f"{PREFIX}/{{path:path}}", get_file)]
+    async def get_start(_request: Request) -> Response:
+        return RedirectResponse("console/", 307, HEADERS)  # for now: another page may begin here one day
+
+    return [Route("/", get_start), Route(PREFIX, get_root), Route(f"{PREFIX}/{{path:path}}", get_file)]
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, ConsoleFile]]:
