@@ -88,10 +88,17 @@ async def _followed(tls: TlsFiles | None, context: ssl.SSLContext | None) -> Asy
     certificates = Certificates(tls)
 
     async def follow() -> None:
+        is_due = False
         while True:
             await asyncio.sleep(_CERTIFICATE_SECONDS)
-            if certificates.refresh():
+            is_due = certificates.refresh() or is_due
+            if not is_due:
+                continue
+            try:
                 certificates.load_into(context)
+                is_due = False
+            except OSError as error:  # a full disk, or TLS that refuses them: tried again
+                _log.warning("certificate_not_reloaded", file=str(tls.certificate), error=str(error))
 
     task = asyncio.create_task(follow(), name="http-certificates")
     try:
