@@ -23,7 +23,7 @@ from tests.servicer.semantic.test_facts import interactions
 ATTEMPTS: Final = 6
 """A machine can stand still for a moment in one step, hardly in one of each attempt."""
 TURNS: Final = 3
-SENTENCE: Final = "I live in Ghent with my sister Leila, who is allergic to nuts and plays the cello. "
+SENTENCE: Final = "I live in Ghent with {0} sisters, who are allergic to {0} kinds of nuts and play {0} cellos. "
 
 
 @pytest.fixture(params=["postgres"])
@@ -33,7 +33,8 @@ def open_tier(request: pytest.FixtureRequest) -> OpenTier:
 
 
 def turns(first: int, count: int) -> list[tuple[str, str]]:
-    return [("Ann", (f"{number} {SENTENCE}" * 100)[:8_000]) for number in range(first, first + count)]
+    numbers = range(1_000 * first, 1_000 * (first + count), 1_000)
+    return [("Ann", "".join(SENTENCE.format(number + at) for at in range(100))[:8_000]) for number in numbers]
 
 
 def extraction(first: int, count: int) -> semantic_pb2.ExtractFactsRequest:
@@ -52,7 +53,7 @@ def reading_seconds(first: int) -> float:
 async def test_issue_17_long_turns_do_not_hold_the_event_loop(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No step takes as long as reading one of three turns does, let alone all that is done with them."""
+    """No step takes a quarter of what reading one of three turns does, let alone all that is done with them."""
     await running.internal.ExtractFacts(extraction(1_000, 1), metadata=ANN, timeout=60.0)
     longest = 0.0
     run = asyncio.Handle._run
@@ -73,10 +74,14 @@ async def test_issue_17_long_turns_do_not_hold_the_event_loop(
             assert len(response.results) == TURNS
             clear_text_caches()
             steps.append((longest, reading_seconds(10 * attempt)))
-            if longest < steps[-1][1]:
+            if is_short(*steps[-1]):
                 break
     monkeypatch.undo()
-    assert any(step < reading for step, reading in steps), steps
+    assert any(is_short(*step) for step in steps), steps
+
+
+def is_short(step_seconds: float, turn_seconds: float) -> bool:
+    return step_seconds < turn_seconds / 4
 
 
 @contextlib.contextmanager
