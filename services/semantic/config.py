@@ -269,8 +269,8 @@ class SupersessionSettings:
     """A longer sentence is not compared."""
     keys_max: Count = 32
     """Content words by which a statement is found."""
-    candidates_max: Count = 32
-    """Earlier and later statements that a new one is compared with: those that share most content words."""
+    candidates_max: Count = 12
+    """Earlier and later statements that a new one is compared with: those that share the rarest content words."""
     marks_max: Count = 20_000
     """Superseded statements of a user that recalls know of: the newest."""
     queue: SupersessionQueueSettings = field(default_factory=SupersessionQueueSettings)

@@ -136,6 +136,24 @@ class SupersessionStoreContract:
     async def test_sentences_of_one_turn_are_not_compared(self, store: SupersessionStore) -> None:
         assert await self.add(store, ADA, assertion(1, "home a", 1), assertion(1, "home b", 1, sentence=1)) == 0
 
+    async def test_statements_that_share_the_rarest_words_are_compared_first(self, store: SupersessionStore) -> None:
+        common, rare = 1, 2
+        said = [assertion(number, f"chat {number}", common, 100 + number) for number in range(10, 30)]
+        wordy = assertion(2, "home Namur and more", rare, *range(200, 220))
+        await self.add(store, ADA, assertion(1, "home Ghent", common, rare), wordy, *said)
+        compared: list[str] = []
+
+        def note(one: Assertion, other: Assertion) -> Supersession | None:
+            compared.append(other.text)
+            return decide(one, other)
+
+        new = assertion(40, "home Bruges", common, rare)
+        assert len(await store.add(ADA, [new], note, candidates_max=2)) == 2
+        assert compared == ["home Ghent", "home Namur and more"]
+        newer = assertion(41, "chat 41", common)
+        await store.add(ADA, [newer], note, candidates_max=2)
+        assert compared[2:] == ["home Bruges", "chat 29"]  # of equal ones the latest
+
     async def test_the_order_of_arrival_has_no_effect(self, store: SupersessionStore) -> None:
         await self.add(store, ADA, assertion(3, "home Bruges", 1))
         await self.add(store, ADA, assertion(1, "home Ghent", 1))

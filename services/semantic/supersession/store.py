@@ -106,8 +106,10 @@ class SupersessionStore(Protocol):
     ) -> Sequence[Supersession]:
         """Adds statements, and the supersessions that follow from them and from those that are stored.
 
-        A statement that is stored already is passed over. Those of the other turns that share most content words are
-        compared, at most `candidates_max` for each, of equal ones the latest. A pair that was decided about keeps its
+        A statement that is stored already is passed over. It is compared with those of other turns that share content
+        words, at most `candidates_max`: first those that share the rarest words and say little else, of equal ones the
+        latest. The score is that of TF-IDF: the sum of ln((n + 1) / (f + 0.5)) over the shared words, divided by the
+        root of the number of all words of the other statement; f statements have the word, n is the sum of f. A pair that was decided about keeps its
         decision. Statements that share content words with a superseded one are read as resting on it, by `rest`; these
         marks follow decisions about the pair of their premise but where the user decided about them, and go with its
         turn.

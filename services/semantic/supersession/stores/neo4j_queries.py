@@ -37,14 +37,20 @@ UNWIND a.keys AS key
 MERGE (k:MnemeAssertionKey {tenant_id: $tenant_id, user_id: $user_id, key: key})
 CREATE (a)-[:ABOUT]->(k)
 """
+# A key weighs more the fewer statements have it, as in TF-IDF; rounding makes sums that are equal compare as equal.
 CANDIDATES: Final[LiteralString] = f"""
 UNWIND $added AS new
 CALL (new) {{
     UNWIND new.state.keys AS key
     MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a)
     WHERE a.interaction_id <> new.state.interaction_id
-    WITH a, count(*) AS shared
-    ORDER BY shared DESC, a.time DESC, a.interaction_id, a.number
+    WITH key, collect(a) AS having
+    WITH collect({{statements: having, count: size(having)}}) AS shared, sum(size(having)) AS total
+    UNWIND shared AS one
+    UNWIND one.statements AS a
+    WITH a, sum(log((total + 1) / (one.count + 0.5))) AS weight
+    WITH a, round(weight / sqrt(size(a.keys)), 6) AS score
+    ORDER BY score DESC, a.time DESC, a.interaction_id, a.number
     LIMIT $limit
     RETURN a
 }}

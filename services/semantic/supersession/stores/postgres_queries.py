@@ -16,18 +16,32 @@ SELECT interaction_id, number FROM semantic.assertions
 WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY($3)
 """
 # The keys of a new statement are read from its own row: arrays of different lengths cannot be passed as one array.
+# A key weighs more the fewer statements have it, as in TF-IDF; rounding makes sums that are equal compare as equal.
 CANDIDATES: Final = """
 SELECT new.place, c.interaction_id, c.number, c.text, c.speaker, c.time, c.scope_key, c.keys, c.is_only, c.is_announced
 FROM unnest($3::uuid[], $4::int[]) WITH ORDINALITY AS new (interaction_id, number, place)
 JOIN semantic.assertions AS own ON own.tenant_id = $1 AND own.user_id = $2
     AND own.interaction_id = new.interaction_id AND own.number = new.number
 CROSS JOIN LATERAL (
-    SELECT * FROM semantic.assertions AS a
-    WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.keys && own.keys AND a.interaction_id <> own.interaction_id
-    ORDER BY (SELECT count(*) FROM unnest(a.keys) AS k WHERE k = ANY(own.keys)) DESC,
-        a.time DESC, a.interaction_id, a.number
+    WITH hits AS MATERIALIZED (
+        SELECT a.interaction_id, a.number, a.time, cardinality(a.keys) AS key_count,
+            ARRAY(SELECT k FROM unnest(a.keys) AS k WHERE k = ANY(own.keys)) AS shared
+        FROM semantic.assertions AS a
+        WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.keys && own.keys AND a.interaction_id <> own.interaction_id
+    ), weights AS MATERIALIZED (
+        SELECT key, ln((sum(count(*)) OVER () + 1)::float8 / (count(*) + 0.5)) AS weight
+        FROM hits, unnest(hits.shared) AS key GROUP BY key
+    )
+    SELECT hits.interaction_id, hits.number,
+        round((sum(weights.weight) / sqrt(hits.key_count))::numeric, 6) AS score
+    FROM hits, unnest(hits.shared) AS shared_key JOIN weights ON weights.key = shared_key
+    GROUP BY hits.interaction_id, hits.number, hits.time, hits.key_count
+    ORDER BY score DESC, hits.time DESC, hits.interaction_id, hits.number
     LIMIT $5
-) AS c
+) AS best
+JOIN semantic.assertions AS c ON c.tenant_id = $1 AND c.user_id = $2
+    AND c.interaction_id = best.interaction_id AND c.number = best.number
+ORDER BY new.place, best.score DESC, c.time DESC, c.interaction_id, c.number
 """
 PUT: Final = """
 INSERT INTO semantic.supersessions
