@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
+from typing import TypeAlias
 
 import pytest
 
@@ -22,7 +23,7 @@ from services.semantic.supersession.model import (
     Supersession,
     SupersessionPosition,
 )
-from services.semantic.supersession.store import SupersessionStore
+from services.semantic.supersession.store import Decide, Pair, SupersessionStore
 
 ADA = Owner(TenantId("acme"), UserId("ada"))
 BEN = Owner(TenantId("acme"), UserId("ben"))
@@ -40,7 +41,19 @@ def assertion(number: int, text: str, *keys: int, sentence: int = 0) -> Assertio
     return Assertion(place, text, "Ada", time, GLOBAL_SCOPE.key, keys, is_only=True)
 
 
-def decide(one: Assertion, other: Assertion) -> Supersession | None:
+PairDecision: TypeAlias = Callable[[Assertion, Assertion], Supersession | None]
+
+
+def each(decision: PairDecision) -> Decide:
+    """Decides about pairs one by one."""
+
+    async def decide_all(pairs: Sequence[Pair]) -> list[Supersession]:
+        return [found for pair in pairs if (found := decision(*pair)) is not None]
+
+    return decide_all
+
+
+def decided(one: Assertion, other: Assertion) -> Supersession | None:
     """The later of two statements with the same first word supersedes the earlier one."""
     earlier, later = sorted((one, other), key=lambda found: found.order)
     if earlier.text.split()[0] != later.text.split()[0]:
@@ -106,6 +119,9 @@ def corrected(number: int, *, by: int) -> Supersession:
     )
 
 
+decide = each(decided)
+
+
 async def once(_records: IdempotencyRecords, work: Callable[[], Awaitable[Supersession]]) -> Supersession:
     return await work()
 
@@ -145,13 +161,13 @@ class SupersessionStoreContract:
 
         def note(one: Assertion, other: Assertion) -> Supersession | None:
             compared.append(other.text)
-            return decide(one, other)
+            return decided(one, other)
 
         new = assertion(40, "home Bruges", common, rare)
-        assert len(await store.add(ADA, [new], note, candidates_max=2)) == 2
+        assert len(await store.add(ADA, [new], each(note), candidates_max=2)) == 2
         assert compared == ["home Ghent", "home Namur and more"]
         newer = assertion(41, "chat 41", common)
-        await store.add(ADA, [newer], note, candidates_max=2)
+        await store.add(ADA, [newer], each(note), candidates_max=2)
         assert compared[2:] == ["home Bruges", "chat 29"]  # of equal ones the latest
 
     async def test_the_order_of_arrival_has_no_effect(self, store: SupersessionStore) -> None:
@@ -180,10 +196,10 @@ class SupersessionStoreContract:
 
         def count(one: Assertion, other: Assertion) -> Supersession | None:
             pairs.append(frozenset((one.place, other.place)))
-            return decide(one, other)
+            return decided(one, other)
 
         said = [assertion(number, f"home {number}", 1) for number in range(1, 5)]
-        await store.add(ADA, said, count, candidates_max=10)
+        await store.add(ADA, said, each(count), candidates_max=10)
         assert len(pairs) == len(set(pairs)) == 6
 
     async def test_a_replay_brings_nothing_twice(self, store: SupersessionStore) -> None:

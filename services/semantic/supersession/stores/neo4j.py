@@ -35,8 +35,8 @@ from services.semantic.supersession.store import (
     DecideStored,
     Once,
     Rest,
-    decided_pairs,
     original_pair,
+    pairs_once,
     premises_of,
     rested_pairs,
 )
@@ -92,7 +92,7 @@ class Neo4jSupersessionStore:
             for part in await asyncio.to_thread(lambda: _parts(added, cipher)):
                 await transaction.run(ADD, {**key_of(owner), "added": part})
             pairs = await _pairs(transaction, owner, added, candidates_max, sealing)
-            found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
+            found = list(await decide(pairs_once(pairs)))
             if rest is not None:
                 found += await _rests(transaction, owner, pairs, found, rest, candidates_max, sealing)
             return await _put(transaction, owner, found, sealing)

@@ -39,8 +39,8 @@ from services.semantic.supersession.store import (
     DecideStored,
     Once,
     Rest,
-    decided_pairs,
     original_pair,
+    pairs_once,
     premises_of,
     rested_pairs,
 )
@@ -85,7 +85,7 @@ class PostgresSupersessionStore:
             )
             added = [new for new in named.values() if new.keys]
             pairs = await self._pairs(connection, owner, added, candidates_max, sealing)
-            found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
+            found = list(await decide(pairs_once(pairs)))
             if rest is not None:
                 found += await self._rests(connection, owner, pairs, found, rest, candidates_max, sealing)
             return await self._put(connection, owner, found, sealing)
