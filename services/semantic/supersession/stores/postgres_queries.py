@@ -24,24 +24,23 @@ JOIN semantic.assertions AS own ON own.tenant_id = $1 AND own.user_id = $2
     AND own.interaction_id = new.interaction_id AND own.number = new.number
 CROSS JOIN LATERAL (
     WITH hits AS MATERIALIZED (
-        SELECT a.interaction_id, a.number, a.time, cardinality(a.keys) AS key_count,
-            ARRAY(SELECT k FROM unnest(a.keys) AS k WHERE k = ANY(own.keys)) AS shared
-        FROM semantic.assertions AS a
-        WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.keys && own.keys AND a.interaction_id <> own.interaction_id
+        SELECT k.key, k.interaction_id, k.number, k.key_count, k.time FROM semantic.assertion_keys AS k
+        WHERE k.tenant_id = $1 AND k.key = ANY(own.keys) AND k.interaction_id <> own.interaction_id
     ), weights AS MATERIALIZED (
-        SELECT key, ln((sum(count(*)) OVER () + 1)::float8 / (count(*) + 0.5)) AS weight
-        FROM hits, unnest(hits.shared) AS key GROUP BY key
+        SELECT key, ln((sum(count(*)) OVER () + 1)::float8 / (count(*) + 0.5)) AS weight FROM hits GROUP BY key
     )
-    SELECT hits.interaction_id, hits.number,
-        round((sum(weights.weight) / sqrt(hits.key_count))::numeric, 6) AS score
-    FROM hits, unnest(hits.shared) AS shared_key JOIN weights ON weights.key = shared_key
-    GROUP BY hits.interaction_id, hits.number, hits.time, hits.key_count
-    ORDER BY score DESC, hits.time DESC, hits.interaction_id, hits.number
+    SELECT interaction_id, number, time, round((sum(weight) / sqrt(key_count))::numeric, 6) AS score
+    FROM hits JOIN weights USING (key)
+    GROUP BY interaction_id, number, time, key_count
+    ORDER BY score DESC, time DESC, interaction_id, number
     LIMIT $5
 ) AS best
-JOIN semantic.assertions AS c ON c.tenant_id = $1 AND c.user_id = $2
-    AND c.interaction_id = best.interaction_id AND c.number = best.number
-ORDER BY new.place, best.score DESC, c.time DESC, c.interaction_id, c.number
+CROSS JOIN LATERAL (
+    SELECT * FROM semantic.assertions AS a
+    WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.interaction_id = best.interaction_id AND a.number = best.number
+    OFFSET 0
+) AS c
+ORDER BY new.place, best.score DESC, best.time DESC, best.interaction_id, best.number
 """
 PUT: Final = """
 INSERT INTO semantic.supersessions
