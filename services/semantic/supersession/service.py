@@ -16,6 +16,7 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import (
     WHOLE,
+    Assertion,
     ClearPolicy,
     Decision,
     Marks,
@@ -51,6 +52,9 @@ class SupersessionService:
         self._clock = clock
         self._settings = settings
 
+    def _candidates_max(self, statement: Assertion) -> int:
+        return self._settings.candidates_of(len(statement.keys))
+
     async def take_in(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
         """Reads turns, and marks what they supersede or are superseded by. Repeats are harmless.
 
@@ -66,7 +70,7 @@ class SupersessionService:
             read = await assertions_of(owner, turns, self._settings, self._comparer)
             decide = partial(decided, self._comparer, at=self._clock.now(), reduces=self._reduces)
             rest = partial(followed, at=self._clock.now())
-            new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max, rest=rest)
+            new = await self._store.add(owner, read, decide, candidates_max=self._candidates_max, rest=rest)
             count += len(new)
         return count
 

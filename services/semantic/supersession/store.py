@@ -22,6 +22,9 @@ Pair: TypeAlias = tuple[Assertion, Assertion]
 Decide: TypeAlias = Callable[[Sequence[Pair]], Awaitable[Sequence[Supersession]]]
 """What follows from pairs of statements of one user, in either order. No pair comes twice."""
 
+CandidatesMax: TypeAlias = Callable[[Assertion], int]
+"""With how many others a statement is compared, at most."""
+
 Rest: TypeAlias = Callable[[Assertion, Assertion, Supersession, Assertion | None], Supersession | None]
 """What follows for a statement from a superseded one: it may rest on it, or say that it is so again.
 
@@ -98,15 +101,15 @@ class SupersessionStore(Protocol):
         assertions: Sequence[Assertion],
         decide: Decide,
         *,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """Adds statements, and the supersessions that follow from them and from those that are stored.
 
         A statement that is stored already is passed over. It is compared with those of other turns that share content
-        words, at most `candidates_max`: first those that share the rarest words and say little else, of equal ones the
-        latest. The score is that of TF-IDF: the sum of ln((n + 1) / (f + 0.5)) over the shared words, divided by the
-        root of the number of all words of the other statement; f statements have the word, n is the sum of f.
+        words, at most `candidates_max` of it: first those that share the rarest words, of equal ones the latest. The
+        score is that of TF-IDF: the sum of ln((n + 1) / (f + 0.5)) over the shared words, where f other statements have
+        the word, and n is the sum of f over all words of the new statement.
 
         A pair that was decided about keeps its decision. Statements that share content words with a superseded one are
         read as resting on it, by `rest`; these marks follow decisions about the pair of their premise but where the

@@ -5,10 +5,9 @@ CREATE TABLE assertion_keys (
     -- A digest of tenant, user and word: see assertions.keys. So the user is not repeated here.
     key bigint NOT NULL,
     interaction_id uuid NOT NULL,
-    -- Of the statement: when it was made and how many words it has. With them statements are ranked without being read.
+    -- When the statement was made. With it statements are ranked without being read.
     time timestamptz NOT NULL,
     number integer NOT NULL,
-    key_count integer NOT NULL,
     PRIMARY KEY (tenant_id, key, interaction_id, number)
 )
 PARTITION BY HASH (tenant_id);
@@ -26,8 +25,8 @@ BEGIN
     END LOOP;
     -- The owner sees the statements of all tenants for the length of this migration.
     ALTER TABLE assertions NO FORCE ROW LEVEL SECURITY;
-    INSERT INTO assertion_keys (tenant_id, key, interaction_id, time, number, key_count)
-    SELECT a.tenant_id, k.key, a.interaction_id, a.time, a.number, cardinality(a.keys)
+    INSERT INTO assertion_keys (tenant_id, key, interaction_id, time, number)
+    SELECT a.tenant_id, k.key, a.interaction_id, a.time, a.number
     FROM assertions AS a, unnest(a.keys) AS k (key)
     ON CONFLICT DO NOTHING;
     ALTER TABLE assertions FORCE ROW LEVEL SECURITY;
@@ -57,8 +56,8 @@ CREATE FUNCTION add_assertion_keys() RETURNS trigger
 LANGUAGE plpgsql SET search_path = semantic, pg_temp
 AS $$
 BEGIN
-    INSERT INTO assertion_keys (tenant_id, key, interaction_id, time, number, key_count)
-    SELECT a.tenant_id, k.key, a.interaction_id, a.time, a.number, cardinality(a.keys)
+    INSERT INTO assertion_keys (tenant_id, key, interaction_id, time, number)
+    SELECT a.tenant_id, k.key, a.interaction_id, a.time, a.number
     FROM added AS a, unnest(a.keys) AS k (key)
     ON CONFLICT DO NOTHING;
     RETURN NULL;

@@ -44,14 +44,14 @@ CALL (new) {{
     UNWIND new.state.keys AS key
     MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a)
     WHERE a.interaction_id <> new.state.interaction_id
-    WITH key, collect(a) AS having
-    WITH collect({{statements: having, count: size(having)}}) AS shared, sum(size(having)) AS total
+    WITH new, key, collect(a) AS having
+    WITH new, collect({{statements: having, count: size(having)}}) AS shared, sum(size(having)) AS total
     UNWIND shared AS one
     UNWIND one.statements AS a
-    WITH a, sum(log((total + 1) / (one.count + 0.5))) AS weight
-    WITH a, round(weight / sqrt(size(a.keys)), 6) AS score
+    WITH new, a, round(sum(log((total + 1) / (one.count + 0.5))), 6) AS score
     ORDER BY score DESC, a.time DESC, a.interaction_id, a.number
-    LIMIT $limit
+    WITH new, collect(a) AS ranked
+    UNWIND ranked[..new.candidates_max] AS a
     RETURN a
 }}
 RETURN new.place AS place, a {{

@@ -35,6 +35,7 @@ from services.semantic.supersession.model import (
 from services.semantic.supersession.resolving import resolved
 from services.semantic.supersession.store import (
     STATEMENTS_MAX,
+    CandidatesMax,
     Decide,
     DecideStored,
     Once,
@@ -64,7 +65,7 @@ class PostgresSupersessionStore:
         assertions: Sequence[Assertion],
         decide: Decide,
         *,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """See `SupersessionStore.add`."""
@@ -95,15 +96,15 @@ class PostgresSupersessionStore:
         connection: Connection,
         owner: Owner,
         assertions: Sequence[Assertion],
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         sealing: OwnerSealing,
     ) -> list[tuple[Assertion, Assertion]]:
         """Stored statements, each with those of its candidates."""
         pairs: list[tuple[Assertion, Assertion]] = []
         for begin in range(0, len(assertions), STATEMENTS_MAX):
             part = assertions[begin : begin + STATEMENTS_MAX]
-            places = _places([one.place for one in part])
-            found = await connection.fetch(queries.CANDIDATES, owner.tenant_id, owner.user_id, *places, candidates_max)
+            places = (*_places([one.place for one in part]), [candidates_max(one) for one in part])
+            found = await connection.fetch(queries.CANDIDATES, owner.tenant_id, owner.user_id, *places)
             candidates = await sealing.opened(ASSERTIONS, found)
             # Thousands of rows take milliseconds.
             pairs += await asyncio.to_thread(_paired, part, candidates)
@@ -116,7 +117,7 @@ class PostgresSupersessionStore:
         pairs: Sequence[tuple[Assertion, Assertion]],
         found: Sequence[Supersession],
         rest: Rest,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         sealing: OwnerSealing,
     ) -> list[Supersession]:
         """What rests on statements that are superseded now, and what new statements rest on superseded ones."""
