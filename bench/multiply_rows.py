@@ -80,6 +80,7 @@ TREATMENTS: Final = {
     "semantic.extracted_interactions": Treatment.COPIED,
     "semantic.observed_interactions": Treatment.COPIED,
     "semantic.merge_groups": Treatment.KEPT,
+    "semantic.assertion_keys": Treatment.KEPT,
     "semantic.assertions": Treatment.KEPT,
     "semantic.supersessions": Treatment.KEPT,
     "semantic.code_repositories": Treatment.KEPT,

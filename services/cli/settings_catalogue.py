@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from services.agentic.config import AgenticSettings
 from services.common.cache import CacheSettings
+from services.common.comparing.port import ComparerSettings
 from services.common.disk import DiskSettings
 from services.common.encryption.ring import EncryptionSettings
 from services.common.language_model.port import LanguageModelSettings
@@ -57,6 +58,7 @@ CATALOGUE: Final = (
     Section("disk", DiskSettings, "Free space of the disk that the embedded engines are on."),
     Section("postgres", PoolSettings, "Connections of each service to PostgreSQL.", POOL_FIELDS_OF_HOST),
     Section("neo4j", Neo4jSettings, "Connections of the semantic and the agentic tier to Neo4j.", FIELDS_OF_HOST),
+    Section("comparer", ComparerSettings, "How statements are compared."),
     Section("parser", ParserSettings, "How texts are parsed for facts."),
     Section("encryption", EncryptionSettings, "Data keys in memory, where encryption at rest is on."),
     Section("language_model", LanguageModelSettings, "How the language model is used, where one is configured."),

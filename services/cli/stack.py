@@ -15,6 +15,7 @@ from services.cli.stack_model import Stack, StackSettings
 from services.cli.tier_settings import TierSettings, read_tier_settings
 from services.common.cache import OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
+from services.common.comparing.port import Comparer
 from services.common.datadir import DataDir
 from services.common.disk import DiskWatch
 from services.common.embedding.embedder import OnnxEmbedder
@@ -35,6 +36,7 @@ from services.common.serving_model.following import ServingModel, following
 from services.common.serving_model.postgres import PostgresServingModels
 from services.common.shared_settings import (
     create_carried_keys,
+    create_comparer,
     create_key_ring,
     create_language_model,
     create_parser,
@@ -70,6 +72,7 @@ class _Shared:
     embedder: OnnxEmbedder
     second_embedder: OnnxEmbedder | None
     parser: Parser
+    comparer: Comparer
     language_model: LanguageModel
     clock: Clock
     ids: IdSource
@@ -124,6 +127,8 @@ async def run_stack(
         clock = clock or SystemClock()
         parser = create_parser(tiers.source, host_settings)
         stack.push_async_callback(parser.aclose)
+        comparer = create_comparer(tiers.source)
+        stack.push_async_callback(comparer.aclose)
         language_model = create_language_model(tiers.source, host_settings)
         stack.push_async_callback(language_model.aclose)
         ids, cache = Uuid7Ids(clock), create_cache(tiers.cache)
@@ -131,7 +136,7 @@ async def run_stack(
         first = embedding_settings(tiers.source, host_settings, data_dir.path)
         second = await _second_embedder(stack, first, host_settings, make_embedder)
         shared = _Shared(
-            settings, tiers, embedder, second, parser, language_model, clock, ids, secret, cache, disk, rates
+            settings, tiers, embedder, second, parser, comparer, language_model, clock, ids, secret, cache, disk, rates
         )
         running = await _serve_all(stack, shared, data_dir, database)
         await stack.enter_async_context(loop_delay_recorded())
@@ -294,7 +299,11 @@ async def _open_graph_tiers(
         "cache": shared.cache,
     }
     semantic = SemanticResources(
-        parser=shared.parser, language_model=shared.language_model, key_ring=key_ring, **resources
+        parser=shared.parser,
+        comparer=shared.comparer,
+        language_model=shared.language_model,
+        key_ring=key_ring,
+        **resources,
     )
     agentic = AgenticResources(key_ring=key_ring, **resources)
     if not shared.settings.host_settings.neo4j_url:

@@ -19,6 +19,7 @@ import uvloop
 
 from services.common.cache import CacheSettings, OwnerCache, create_cache
 from services.common.clock import Clock, SystemClock
+from services.common.comparing.port import Comparer
 from services.common.credentials import InsecureListenError
 from services.common.datadir import DataDirError, default_data_dir
 from services.common.disk import DiskSettings, DiskWatch
@@ -48,6 +49,7 @@ from services.common.serving_model.postgres import PostgresServingModels
 from services.common.settings_file import SettingsSource
 from services.common.shared_settings import (
     create_carried_keys,
+    create_comparer,
     create_key_ring,
     create_language_model,
     create_parser,
@@ -195,6 +197,16 @@ class Assembly:
         parser = create_parser(self.source, self.settings)
         self.stack.push_async_callback(parser.aclose)
         return parser
+
+    def comparer(self) -> Comparer:
+        """What compares statements, in a process of its own unless settings say otherwise.
+
+        Raises:
+            SettingsError: The table `comparer` or `cache` cannot be used.
+        """
+        comparer = create_comparer(self.source)
+        self.stack.push_async_callback(comparer.aclose)
+        return comparer
 
     def election(self) -> Election | None:
         """What elects the replica that leads, where it is not PostgreSQL."""

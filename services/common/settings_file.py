@@ -39,6 +39,7 @@ TABLES: Final = (
     "cache",
     "encryption",
     "language_model",
+    "comparer",
     "parser",
     "disk",
 )

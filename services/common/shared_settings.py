@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from services.common.cache import CacheSettings
+from services.common.comparing.port import Comparer, ComparerSettings, ThreadComparer
+from services.common.comparing.process import ComparerProcess
 from services.common.embedding.embedder import EmbedderSettings
 from services.common.embedding.encoder import EncoderSettings
 from services.common.embedding.factory import EmbeddingSettings
@@ -127,3 +130,15 @@ def create_parser(source: SettingsSource, host: HostSettings) -> Parser:
     """
     settings = source.load(ParserSettings, "parser")
     return ParserProcess(host.parser_model, settings) if host.parser_model else NoParser()
+
+
+def create_comparer(source: SettingsSource) -> Comparer:
+    """What compares statements, from the table `comparer`; a process starts with the first one. The caller closes it.
+
+    Raises:
+        SettingsError: The table, or `cache`, cannot be used.
+    """
+    settings = source.load(ComparerSettings, "comparer")
+    if not settings.in_own_process:
+        return ThreadComparer()
+    return ComparerProcess(settings, texts_seconds=source.load(CacheSettings, "cache").texts_seconds)

@@ -29,6 +29,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         secret=assembly.secret,
         cache=assembly.cache(),
         parser=assembly.parser(),
+        comparer=assembly.comparer(),
         language_model=assembly.language_model(),
         key_ring=assembly.key_ring,
     )

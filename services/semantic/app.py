@@ -17,6 +17,7 @@ from mneme.semantic.v1 import (
 from services.common.background import BackgroundWork
 from services.common.cache import OwnerCache
 from services.common.clock import Clock
+from services.common.comparing.port import Comparer, ThreadComparer
 from services.common.embedding.embedder import Embedder
 from services.common.encryption.neo4j import graph_data_keys
 from services.common.encryption.postgres import data_keys
@@ -115,6 +116,8 @@ class SemanticResources:
     """The service secret, the same in all replicas; page tokens are signed with a key made of it."""
     parser: Parser
     """Reads what facts are found in."""
+    comparer: Comparer = field(default_factory=ThreadComparer)
+    """Compares what people state."""
     language_model: LanguageModel = field(default_factory=NoLanguageModel)
     """Adds facts to those of the rules, and decides about statements that wait, where one is configured."""
     cache: OwnerCache = field(default_factory=OwnerCache)
@@ -302,6 +305,7 @@ def open_semantic_on(
     )
     supersessions = SupersessionService(
         stores.supersessions,
+        resources.comparer,
         clock=resources.clock,
         settings=chosen.supersession,
         retention_seconds=chosen.idempotency_retention_seconds,

@@ -269,11 +269,21 @@ class SupersessionSettings:
     """A longer sentence is not compared."""
     keys_max: Count = 32
     """Content words by which a statement is found."""
-    candidates_max: Count = 32
-    """Earlier and later statements that a new one is compared with: those that share most content words."""
+    candidates_per_word: Count = 2
+    """Earlier and later statements that a new one is compared with for each content word that it has: those that share
+    the rarest ones.
+    """
+    candidates_min: Count = 12
+    """As many are compared with a statement of few words."""
+    candidates_max: Count = 24
+    """No more are compared with a statement of many words."""
     marks_max: Count = 20_000
     """Superseded statements of a user that recalls know of: the newest."""
     queue: SupersessionQueueSettings = field(default_factory=SupersessionQueueSettings)
+
+    def candidates_of(self, word_count: int) -> int:
+        """How many others a statement of so many content words is compared with."""
+        return min(max(self.candidates_min, word_count * self.candidates_per_word), self.candidates_max)
 
 
 @dataclass(frozen=True, slots=True)

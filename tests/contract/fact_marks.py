@@ -8,6 +8,7 @@ from typing import Protocol
 
 import pytest
 
+from services.common.comparing.port import ThreadComparer
 from services.common.errors import NotFound
 from services.common.ids import Uuid7Ids
 from services.common.interactions import SourceInteraction
@@ -310,7 +311,11 @@ class FactMarksContract:
         clock = FakeClock()
         clock.set(LATER)
         marking = SupersessionService(
-            supersessions, clock=clock, settings=SupersessionSettings(), clear_policy=reduced.clear_policy
+            supersessions,
+            ThreadComparer(),
+            clock=clock,
+            settings=SupersessionSettings(),
+            clear_policy=reduced.clear_policy,
         )
         sources = [spoken(1, "I live in Leeds."), spoken(9, "I live in York.")]
         results = await service.extract(ADA.tenant_id, sources)

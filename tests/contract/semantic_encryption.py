@@ -80,7 +80,9 @@ class SemanticEncryptionContract:
             stores = world.encrypted()
             for _ in range(3):
                 await enter(stores.facts, ANN, [said(lives_in(CANARY))])
-                await stores.supersessions.add(ANN, [assertion(3)], supersession_store.decide, candidates_max=9)
+                await stores.supersessions.add(
+                    ANN, [assertion(3)], supersession_store.decide, candidates_max=supersession_store.at_most(9)
+                )
 
         async def write_code() -> None:
             for number in range(3):

@@ -36,7 +36,7 @@ from services.semantic.supersession.queue_store import SupersessionQueueStore
 from services.semantic.supersession.store import SupersessionStore
 from tests.contract.fact_samples import enter, lives_in
 from tests.contract.fact_store import MakeStore
-from tests.contract.supersession_store import ADA, BEN, NOON, OTHER, assertion, decide, once, turn
+from tests.contract.supersession_store import ADA, BEN, NOON, OTHER, assertion, at_most, decide, once, turn
 from tests.support.clock import FakeClock
 from tests.support.language_model import FakeEndpoint, fake_endpoint
 from tests.unit.semantic.test_adjudication import prefers, rulings
@@ -63,7 +63,7 @@ class Queue:
             assertion(number, f"home{number} Ghent", number),
             assertion(number + 1, f"home{number} perhaps", number),
         ]
-        [found] = await self.supersessions.add(owner, said, decide, candidates_max=10)
+        [found] = await self.supersessions.add(owner, said, decide, candidates_max=at_most(10))
         return found.supersession_id
 
     async def believe(self, number: int, draft: FactDraft, *, owner: Owner = ADA, sentence: int = 0) -> FactId:
@@ -153,7 +153,7 @@ class SupersessionQueueContract:
             await queue.wait(1 + 2 * number, owner=owner)
         third = Owner(ADA.tenant_id, type(ADA.user_id)("zoe"))
         await queue.supersessions.add(
-            third, [assertion(1, "home a", 1), assertion(2, "home b", 1)], decide, candidates_max=9
+            third, [assertion(1, "home a", 1), assertion(2, "home b", 1)], decide, candidates_max=at_most(9)
         )
         seen: list[Owner] = []
         after: Owner | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
+from typing import TypeAlias
 
 import pytest
 
@@ -22,7 +23,7 @@ from services.semantic.supersession.model import (
     Supersession,
     SupersessionPosition,
 )
-from services.semantic.supersession.store import SupersessionStore
+from services.semantic.supersession.store import CandidatesMax, Decide, Pair, SupersessionStore
 
 ADA = Owner(TenantId("acme"), UserId("ada"))
 BEN = Owner(TenantId("acme"), UserId("ben"))
@@ -40,7 +41,24 @@ def assertion(number: int, text: str, *keys: int, sentence: int = 0) -> Assertio
     return Assertion(place, text, "Ada", time, GLOBAL_SCOPE.key, keys, is_only=True)
 
 
-def decide(one: Assertion, other: Assertion) -> Supersession | None:
+def at_most(count: int) -> CandidatesMax:
+    """The same for any statement."""
+    return lambda _: count
+
+
+PairDecision: TypeAlias = Callable[[Assertion, Assertion], Supersession | None]
+
+
+def each(decision: PairDecision) -> Decide:
+    """Decides about pairs one by one."""
+
+    async def decide_all(pairs: Sequence[Pair]) -> list[Supersession]:
+        return [found for pair in pairs if (found := decision(*pair)) is not None]
+
+    return decide_all
+
+
+def decided(one: Assertion, other: Assertion) -> Supersession | None:
     """The later of two statements with the same first word supersedes the earlier one."""
     earlier, later = sorted((one, other), key=lambda found: found.order)
     if earlier.text.split()[0] != later.text.split()[0]:
@@ -106,6 +124,9 @@ def corrected(number: int, *, by: int) -> Supersession:
     )
 
 
+decide = each(decided)
+
+
 async def once(_records: IdempotencyRecords, work: Callable[[], Awaitable[Supersession]]) -> Supersession:
     return await work()
 
@@ -114,7 +135,7 @@ class SupersessionStoreContract:
     """Subclass with a fixture `store` that returns a fresh one."""
 
     async def add(self, store: SupersessionStore, owner: Owner, *said: Assertion) -> int:
-        return len(await store.add(owner, said, decide, candidates_max=10))
+        return len(await store.add(owner, said, decide, candidates_max=at_most(10)))
 
     async def losers(self, store: SupersessionStore, owner: Owner = ADA) -> list[str]:
         marks = await store.marks(owner, cached_revision=None, limit=100)
@@ -135,6 +156,36 @@ class SupersessionStoreContract:
 
     async def test_sentences_of_one_turn_are_not_compared(self, store: SupersessionStore) -> None:
         assert await self.add(store, ADA, assertion(1, "home a", 1), assertion(1, "home b", 1, sentence=1)) == 0
+
+    async def test_statements_that_share_the_rarest_words_are_compared_first(self, store: SupersessionStore) -> None:
+        common, rare = 1, 2
+        said = [assertion(number, f"chat {number}", common, 100 + number) for number in range(10, 30)]
+        wordy = assertion(2, "home Namur and more", rare, *range(200, 220))
+        await self.add(store, ADA, assertion(1, "home Ghent", common, rare), wordy, *said)
+        compared: list[str] = []
+
+        def note(one: Assertion, other: Assertion) -> Supersession | None:
+            compared.append(other.text)
+            return decided(one, other)
+
+        new = assertion(40, "home Bruges", common, rare)
+        assert len(await store.add(ADA, [new], each(note), candidates_max=at_most(2))) == 2
+        assert compared == ["home Ghent", "home Namur and more"]
+        newer = assertion(41, "chat 41", common)
+        await store.add(ADA, [newer], each(note), candidates_max=at_most(2))
+        assert compared[2:] == ["home Bruges", "chat 29"]  # of equal ones the latest
+
+    async def test_each_statement_is_compared_with_as_many_as_are_meant_for_it(self, store: SupersessionStore) -> None:
+        await self.add(store, ADA, *(assertion(number, f"chat {number}", 1) for number in range(10)))
+        compared: list[str] = []
+
+        def note(one: Assertion, other: Assertion) -> Supersession | None:
+            compared.append(f"{one.text} - {other.text}")
+            return None
+
+        new = [assertion(20, "one", 1), assertion(21, "three", 1, 2, 3)]
+        await store.add(ADA, new, each(note), candidates_max=lambda statement: len(statement.keys))
+        assert sorted(compared) == ["three - chat 8", "three - chat 9", "three - one"]
 
     async def test_the_order_of_arrival_has_no_effect(self, store: SupersessionStore) -> None:
         await self.add(store, ADA, assertion(3, "home Bruges", 1))
@@ -162,10 +213,10 @@ class SupersessionStoreContract:
 
         def count(one: Assertion, other: Assertion) -> Supersession | None:
             pairs.append(frozenset((one.place, other.place)))
-            return decide(one, other)
+            return decided(one, other)
 
         said = [assertion(number, f"home {number}", 1) for number in range(1, 5)]
-        await store.add(ADA, said, count, candidates_max=10)
+        await store.add(ADA, said, each(count), candidates_max=at_most(10))
         assert len(pairs) == len(set(pairs)) == 6
 
     async def test_a_replay_brings_nothing_twice(self, store: SupersessionStore) -> None:
@@ -298,7 +349,7 @@ class SupersessionStoreContract:
 
     async def told(self, store: SupersessionStore, *said: Assertion) -> None:
         for one in said:
-            await store.add(ADA, [one], decide, candidates_max=10, rest=rest)
+            await store.add(ADA, [one], decide, candidates_max=at_most(10), rest=rest)
 
     @pytest.mark.parametrize("order", list(permutations(range(3))))
     async def test_spec_3_5_what_rests_on_a_superseded_statement_is_marked_whatever_came_first(
@@ -347,7 +398,7 @@ class SupersessionStoreContract:
         assert await self.losers(store) == ["home Bruges"]
 
     async def test_statements_of_one_request_rest_on_each_other(self, store: SupersessionStore) -> None:
-        await store.add(ADA, self.STORY, decide, candidates_max=10, rest=rest)
+        await store.add(ADA, self.STORY, decide, candidates_max=at_most(10), rest=rest)
         assert await self.losers(store) == ["home Ghent", "walks in Ghent"]
 
     async def test_what_rests_follows_decisions_about_its_premise(self, store: SupersessionStore) -> None:

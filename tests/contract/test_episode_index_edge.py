@@ -85,7 +85,7 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
     async def test_quiet_times_are_used_to_optimise(self, tmp_path: Path) -> None:
         opened_index = await opened(tmp_path, flush_seconds=0.01, optimize_after_points=10, optimize_quiet_seconds=0.0)
         await opened_index.put([piece(n, f"apple {n}") for n in range(500)])
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while (await opened_index.state()).unindexed_points:  # noqa: ASYNC110 - the upkeep offers no event
                 await asyncio.sleep(0.01)
         assert await opened_index.count(OWNER) == 500
@@ -100,7 +100,7 @@ class TestEdgeEpisodeIndex(EpisodeIndexContract):
         opened_index = await opened(tmp_path, flush_seconds=0.01, **settings)
         await opened_index.search(query("apple"), limit=1)
         await opened_index.put([piece(n, f"apple {n}") for n in range(500)])
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while (await opened_index.state()).unindexed_points >= 100:
                 await opened_index.search(query("apple"), limit=1)
                 await asyncio.sleep(0.01)

@@ -79,7 +79,9 @@ def assertion(number: int) -> Assertion:
 
 async def write_canaries(stores: Stores) -> FactId:
     fact_id = await write_fact(stores)
-    await stores.supersessions.add(ANN, [assertion(1), assertion(2)], supersession_store.decide, candidates_max=9)
+    await stores.supersessions.add(
+        ANN, [assertion(1), assertion(2)], supersession_store.decide, candidates_max=supersession_store.at_most(9)
+    )
 
     async def procedures(writer: ProcedureWriter) -> None:
         draft = ProcedureDraft(ProcedureKind.QUERY_REWRITING, CANARY, f"{CANARY} (action)")

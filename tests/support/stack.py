@@ -57,6 +57,8 @@ if TYPE_CHECKING:  # they bring in every engine, which no other test needs
 Metadata = tuple[tuple[str, str], ...]
 
 ANY_PORT = "127.0.0.1:0"
+PATIENCE_SECONDS = 60.0
+"""Deadline of a call that has none of its own: a busy machine needs seconds until a write can be found."""
 UNLINKED_BY_USE: Mapping[str, str] = {"MNEME_AGENTIC__USE__IS_ENABLED": "false"}
 """Variables of services that make no links by use: see `unlinked_by_use`."""
 
@@ -84,7 +86,9 @@ class RunningStack:
 
     def client(self, key: str | None = None, **options: Any) -> Client:
         """The SDK's client, with a key by its name."""
-        return Client(self.target, self.keys[key] if key else None, **options)
+        return Client(
+            self.target, self.keys[key] if key else None, **{"default_timeout_seconds": PATIENCE_SECONDS} | options
+        )
 
     def with_key(self, key: str) -> Metadata:
         """Metadata of a call with an API key."""
@@ -160,7 +164,7 @@ async def refusal(call: Awaitable[Message]) -> Refusal:
     return Refusal(caught.value.code(), info.reason, paths, dict(info.metadata), message)
 
 
-async def until(reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float = 20.0) -> None:
+async def until(reached: Callable[[], Awaitable[bool]], *, timeout_seconds: float = PATIENCE_SECONDS) -> None:
     """Asks the service again and again until it says yes, with pauses, since questions take the time of the answer."""
     pause_seconds = 0.001
     async with asyncio.timeout(timeout_seconds):
@@ -200,6 +204,7 @@ async def running_stack(
         api_keys_file=keys_file,
         embedding_model_dir=model_folder,
         embedding_second_model_dir=second_model_folder,
+        default_deadline_seconds=PATIENCE_SECONDS,
         otlp_endpoint="",
         metrics_listen=metrics_listen,
         http_listen=http_listen,
@@ -374,7 +379,7 @@ async def gated_gateway(
             running_server(
                 opened.bindings,
                 address="127.0.0.1:0",
-                settings=HostSettings(otlp_endpoint=""),
+                settings=HostSettings(otlp_endpoint="", default_deadline_seconds=PATIENCE_SECONDS),
                 secret=stack.secret,
                 clock=clock,
                 ids=ids,

@@ -9,9 +9,9 @@ import contextlib
 import os
 import sys
 
-from services.common.parsing.frames import read_frame, write_frame
 from services.common.parsing.pipeline import SpacyPipeline
 from services.common.parsing.port import ParserMissingError
+from services.common.workers.frames import read_frame, write_frame
 
 _NICE = 5
 """Requests come before what is derived from them."""

@@ -13,7 +13,7 @@ import contextlib
 import os
 import sys
 
-from services.common.parsing.frames import read_frame, write_frame
+from services.common.workers.frames import read_frame, write_frame
 from services.semantic.code.packing import pack
 from services.semantic.code.parser import parse_file
 from services.semantic.code.trees import RecentTrees

@@ -1,17 +1,18 @@
-"""What a turn states: its sentences, with the words by which others about the same are found. Pure functions."""
+"""What a turn states: its sentences, with the words by which others about the same are found."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from services.common.comparing.port import Comparer
 from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
-from services.common.values.keys import statement_keys
 from services.common.values.sentences import announces, is_statement, presupposed_part, stated_part
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
@@ -21,27 +22,37 @@ _ROLES: Final = frozenset({MessageRole.USER})
 """Whose statements supersede and are superseded: what an assistant or a tool says holds nothing."""
 
 
-def assertions_of(owner: Owner, source: SourceInteraction, settings: SupersessionSettings) -> list[Assertion]:
-    """Returns what a person states in a turn, sentence by sentence; nothing for other turns.
+async def assertions_of(
+    owner: Owner, sources: Sequence[SourceInteraction], settings: SupersessionSettings, comparer: Comparer
+) -> list[Assertion]:
+    """Returns what a person states in turns, sentence by sentence; nothing of other turns.
 
     Args:
         owner: Whose memory.
-        source: The turn.
+        sources: The turns.
         settings: Bounds.
+        comparer: Reads by which words a statement is found.
     """
-    sentences = _stated(source, settings)
+    # Splitting takes processor time: other calls go on meanwhile.
+    stated = await asyncio.to_thread(lambda: [(source, _stated(source, settings)) for source in sources])
+    kept = [
+        (source, sentences, number)
+        for source, sentences in stated
+        for number in range(min(len(sentences), settings.sentences_max))
+    ]
+    words = await comparer.keys([sentences[number] for _, sentences, number in kept])
     return [
         Assertion(
             place=Place(source.interaction_id, number),
-            text=text,
+            text=sentences[number],
             speaker=source.turn.speaker,
             time=source.turn.time,
             scope_key=source.scope.key,
-            keys=_keys(owner, text, settings),
+            keys=_keys(owner, found, settings),
             is_only=len(sentences) == 1,
             is_announced=announces(" ".join(sentences[max(0, number - 1) : number + 1])),
         )
-        for number, text in enumerate(sentences[: settings.sentences_max])
+        for (source, sentences, number), found in zip(kept, words, strict=True)
     ]
 
 
@@ -67,10 +78,9 @@ def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:
                 yield granted
 
 
-def _keys(owner: Owner, text: str, settings: SupersessionSettings) -> tuple[int, ...]:
+def _keys(owner: Owner, words: Iterable[str], settings: SupersessionSettings) -> tuple[int, ...]:
     """Digests that differ between owners, so that an index of all of them finds the words of one."""
-    words = sorted(statement_keys(text))[: settings.keys_max]
-    return tuple(_digest(owner.tenant_id, owner.user_id, word) for word in words)
+    return tuple(_digest(owner.tenant_id, owner.user_id, word) for word in sorted(words)[: settings.keys_max])
 
 
 def _digest(*parts: str) -> int:

@@ -1,15 +1,16 @@
-"""What follows from two statements, and from a decision about them. Pure functions."""
+"""What follows from two statements, and from a decision about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Final
 
+from services.common.comparing.port import Comparer
 from services.common.scope import Scope
-from services.common.values.holding import Said, supersedes
+from services.common.values.holding import Said
 from services.common.values.model import Relation
 from services.common.values.premises import rests_on
 from services.common.values.returning import returns_to
@@ -25,6 +26,7 @@ from services.semantic.supersession.model import (
     Supersession,
     Verdict,
 )
+from services.semantic.supersession.store import Pair
 
 _REASONS: Final = {Relation.UPDATE: Reason.UPDATED, Relation.CONTRADICT: Reason.CONTRADICTED}
 _VALUES: Final[Mapping[QueuePolicy, Callable[[Strength], float]]] = {
@@ -38,26 +40,33 @@ _DIGITS: Final = 4
 """Values that differ less are equal."""
 
 
-def decided(one: Assertion, other: Assertion, *, at: datetime, reduces: bool = False) -> Supersession | None:
-    """Returns what follows from two statements of different turns; their order has no effect.
+async def decided(
+    comparer: Comparer, pairs: Sequence[Pair], *, at: datetime, reduces: bool = False
+) -> list[Supersession]:
+    """Returns what follows from pairs of statements of different turns; the order within a pair has no effect.
 
     Args:
-        one: A statement.
-        other: Another one.
+        comparer: Compares them.
+        pairs: The statements.
         at: When it is recorded.
         reduces: Whether neither is marked and both are doubted, where the later one would supersede.
     """
-    earlier, later = sorted((one, other), key=lambda assertion: assertion.order)
-    if not Scope.from_key(earlier.scope_key).sees(Scope.from_key(later.scope_key)):
-        return None  # a reader of the earlier one may not see the later one
-    relation = supersedes(_said(earlier), _said(later))
-    reason = _REASONS.get(relation)
-    if reason is None:
-        return None
-    found = _ends(earlier, later, reason, at=at)
-    if reduces and found.state is State.APPLIED:
-        return replace(found, state=State.REDUCED, decided_by=Decider.POLICY, decision_reason=_BOTH_DOUBTED)
-    return found
+    compared = [
+        (earlier, later)
+        for earlier, later in (sorted(pair, key=lambda assertion: assertion.order) for pair in pairs)
+        if Scope.from_key(earlier.scope_key).sees(Scope.from_key(later.scope_key))
+    ]  # a reader of an earlier one may not see the later one otherwise
+    relations = await comparer.relations([(_said(earlier), _said(later)) for earlier, later in compared])
+    found = [
+        _ends(earlier, later, _REASONS[relation], at=at)
+        for (earlier, later), relation in zip(compared, relations, strict=True)
+        if relation in _REASONS
+    ]
+    return [_reduced(one) if reduces and one.state is State.APPLIED else one for one in found]
+
+
+def _reduced(one: Supersession) -> Supersession:
+    return replace(one, state=State.REDUCED, decided_by=Decider.POLICY, decision_reason=_BOTH_DOUBTED)
 
 
 def followed(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import zlib
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,12 +9,14 @@ from datetime import datetime
 from functools import partial
 
 from services.common.clock import Clock
+from services.common.comparing.port import Comparer
 from services.common.idempotency.model import RETENTION_SECONDS, Idempotency, IdempotencyKey
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import (
     WHOLE,
+    Assertion,
     ClearPolicy,
     Decision,
     Marks,
@@ -36,6 +37,7 @@ class SupersessionService:
     def __init__(
         self,
         store: SupersessionStore,
+        comparer: Comparer,
         *,
         clock: Clock,
         settings: SupersessionSettings,
@@ -46,8 +48,12 @@ class SupersessionService:
         self._reduces = clear_policy is ClearPolicy.REDUCE
         self._idempotency = Idempotency(Supersession, retention_seconds=retention_seconds)
         self._store = store
+        self._comparer = comparer
         self._clock = clock
         self._settings = settings
+
+    def _candidates_max(self, statement: Assertion) -> int:
+        return self._settings.candidates_of(len(statement.keys))
 
     async def take_in(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> int:
         """Reads turns, and marks what they supersede or are superseded by. Repeats are harmless.
@@ -61,15 +67,10 @@ class SupersessionService:
         count = 0
         for user_id, turns in by_user.items():
             owner = Owner(tenant_id, user_id)
-            # Parsing takes processor time: other calls go on meanwhile.
-            read = await asyncio.to_thread(
-                lambda owner=owner, turns=turns: [  # type: ignore[misc]
-                    assertion for turn in turns for assertion in assertions_of(owner, turn, self._settings)
-                ]
-            )
-            decide = partial(decided, at=self._clock.now(), reduces=self._reduces)
+            read = await assertions_of(owner, turns, self._settings, self._comparer)
+            decide = partial(decided, self._comparer, at=self._clock.now(), reduces=self._reduces)
             rest = partial(followed, at=self._clock.now())
-            new = await self._store.add(owner, read, decide, candidates_max=self._settings.candidates_max, rest=rest)
+            new = await self._store.add(owner, read, decide, candidates_max=self._candidates_max, rest=rest)
             count += len(new)
         return count
 

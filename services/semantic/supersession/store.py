@@ -17,8 +17,13 @@ from services.semantic.supersession.model import (
     SupersessionPosition,
 )
 
-Decide: TypeAlias = Callable[[Assertion, Assertion], Supersession | None]
-"""What follows from two statements of one user, in either order."""
+Pair: TypeAlias = tuple[Assertion, Assertion]
+
+Decide: TypeAlias = Callable[[Sequence[Pair]], Awaitable[Sequence[Supersession]]]
+"""What follows from pairs of statements of one user, in either order. No pair comes twice."""
+
+CandidatesMax: TypeAlias = Callable[[Assertion], int]
+"""With how many others a statement is compared, at most."""
 
 Rest: TypeAlias = Callable[[Assertion, Assertion, Supersession, Assertion | None], Supersession | None]
 """What follows for a statement from a superseded one: it may rest on it, or say that it is so again.
@@ -46,14 +51,9 @@ STATEMENTS_MAX: Final = 32
 """New statements whose candidates drivers read in one query."""
 
 
-def decided_pairs(decide: Decide, pairs: Iterable[tuple[Assertion, Assertion]]) -> list[Supersession]:
-    """What follows from pairs of statements, each decided once. Takes milliseconds: drivers run it in a thread."""
-    found: dict[frozenset[Place], Supersession | None] = {}
-    for one, other in pairs:
-        pair = frozenset((one.place, other.place))
-        if pair not in found:
-            found[pair] = decide(one, other)
-    return [decided for decided in found.values() if decided is not None]
+def pairs_once(pairs: Iterable[Pair]) -> list[Pair]:
+    """Pairs of statements, each once, whichever side comes first."""
+    return list({frozenset((one.place, other.place)): (one, other) for one, other in pairs}.values())
 
 
 def rested_pairs(
@@ -76,7 +76,7 @@ def rested_pairs(
 
 
 def premises_of(
-    pairs: Sequence[tuple[Assertion, Assertion]], supersessions: Sequence[Supersession]
+    pairs: Sequence[Pair], supersessions: Sequence[Supersession]
 ) -> Iterator[tuple[Assertion, Assertion, Supersession]]:
     """Statements, each beside those of its candidates that are superseded, and their supersessions."""
     by_loser: dict[Place, list[Supersession]] = {}
@@ -101,16 +101,19 @@ class SupersessionStore(Protocol):
         assertions: Sequence[Assertion],
         decide: Decide,
         *,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """Adds statements, and the supersessions that follow from them and from those that are stored.
 
-        A statement that is stored already is passed over. Those of the other turns that share most content words are
-        compared, at most `candidates_max` for each, of equal ones the latest. A pair that was decided about keeps its
-        decision. Statements that share content words with a superseded one are read as resting on it, by `rest`; these
-        marks follow decisions about the pair of their premise but where the user decided about them, and go with its
-        turn.
+        A statement that is stored already is passed over. It is compared with those of other turns that share content
+        words, at most `candidates_max` of it: first those that share the rarest words, of equal ones the latest. The
+        score is that of TF-IDF: the sum of ln((n + 1) / (f + 0.5)) over the shared words, where f other statements have
+        the word, and n is the sum of f over all words of the new statement.
+
+        A pair that was decided about keeps its decision. Statements that share content words with a superseded one are
+        read as resting on it, by `rest`; these marks follow decisions about the pair of their premise but where the
+        user decided about them, and go with its turn.
 
         Returns:
             The supersessions that are new.

@@ -189,7 +189,7 @@ async def test_an_owner_of_whom_the_index_lost_pieces_is_indexed_again(parts: Pa
     assert (lost.degraded, sorted(lost.columns.positions)) == (True, [1, 2])
 
     await run_job(parts.pool, ReconcileIndex(parts.store, parts.index, notify=parts.indexer.notify))
-    async with BackgroundWork[str]("test") as background, asyncio.timeout(10):
+    async with BackgroundWork[str]("test") as background, asyncio.timeout(60):
         parts.indexer.start(background)
         while (await search.search(parts.query("harbour"))).degraded:  # noqa: ASYNC110 - what a caller can see
             await asyncio.sleep(0.01)

@@ -88,7 +88,7 @@ async def test_a_claim_without_a_heartbeat_is_taken_over_and_its_holder_told(poo
     async with embedded_index_claimed(pool, "b@1111", place="here", on_lost=lost.set, heartbeat_seconds=0.05):
         assert await pool.fetchval("SELECT place FROM episodic.embedded_index") == "here"
         await pool.execute("UPDATE episodic.embedded_index SET index_name = $1", dead)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await lost.wait()
     assert await pool.fetchval("SELECT index_name FROM episodic.embedded_index") == dead
 
@@ -96,7 +96,7 @@ async def test_a_claim_without_a_heartbeat_is_taken_over_and_its_holder_told(poo
 async def test_the_same_index_is_claimed_again_at_once(pool: Pool) -> None:
     await pool.execute("INSERT INTO episodic.embedded_index (index_name, place) VALUES ('a@0000', 'here')")
     async with (
-        asyncio.timeout(5),
+        asyncio.timeout(60),
         embedded_index_claimed(pool, "a@0000", place="here", on_lost=lambda: None, heartbeat_seconds=3_600.0),
     ):
         assert await pool.fetchval("SELECT count(*) FROM episodic.embedded_index") == 1

@@ -107,7 +107,7 @@ class World:
             None,
             QUICK,
         )
-        async with BackgroundWork[str]("test") as background, asyncio.timeout(20):
+        async with BackgroundWork[str]("test") as background, asyncio.timeout(60):
             indexer.start(background)
             upkeep.start(background)
             while await self.indexed() != wanted:  # noqa: ASYNC110 - what a caller can see

@@ -184,7 +184,7 @@ async def test_spec_8_2_readiness_follows_the_server(world: World, goes_away: Ca
                 world.server.start()
             else:
                 world.server.resume()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while reports == [False]:
                     await watched.check_once()
             assert reports == [False, True]

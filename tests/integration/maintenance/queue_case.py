@@ -17,7 +17,7 @@ from services.semantic.supersession.model import QueuePolicy, State, Supersessio
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
 from services.semantic.supersession.stores.postgres_queue import PostgresSupersessionQueue
 from tests.contract.fact_samples import enter, lives_in
-from tests.contract.supersession_store import ADA, BEN, NOON, assertion, decide, turn
+from tests.contract.supersession_store import ADA, BEN, NOON, assertion, at_most, decide, turn
 from tests.integration.maintenance.places import Place, Seen
 
 OWNERS: Final = (ADA, BEN)
@@ -40,7 +40,7 @@ class ResolveQueue:
                 said = [
                     assertion(n, f"home{number} {word}", number) for n, word in ((number, "a"), (number + 1, "perhaps"))
                 ]
-                await self._supersessions(place).add(owner, said, decide, candidates_max=10)
+                await self._supersessions(place).add(owner, said, decide, candidates_max=at_most(10))
                 await self._believe(place, owner, number, lives_in(f"a{number}", confidence=0.8))
                 await self._believe(place, owner, number + 1, lives_in(f"b{number}", confidence=confidence))
         place.clock.set(NOON + timedelta(days=60))

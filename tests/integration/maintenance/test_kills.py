@@ -83,7 +83,7 @@ class Trial:
         """Waits until the server has ended the sessions of the killed process: a claim lasts longer than they do."""
         connection = await asyncpg.connect(self.server.dsn(role="postgres", database="postgres"))
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while await connection.fetchval(_SESSIONS, database):
                     continue
         finally:

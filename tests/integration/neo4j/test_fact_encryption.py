@@ -156,7 +156,9 @@ async def test_spec_7_3_replicas_that_make_the_key_of_a_user_at_once_make_one(wo
         await enter(stores.facts, ANN, [said(lives_in(town))])
 
     async def state() -> None:
-        await world.encrypted().supersessions.add(ANN, [assertion(1)], supersession_store.decide, candidates_max=9)
+        await world.encrypted().supersessions.add(
+            ANN, [assertion(1)], supersession_store.decide, candidates_max=supersession_store.at_most(9)
+        )
 
     await asyncio.gather(write("Lyon"), state(), write("Oslo"), state())
     rows = await world.graph.read("MATCH (k:MnemeSemanticDataKey) RETURN count(k) AS count")

@@ -21,6 +21,7 @@ PARTITIONED: Final = {
         "token_vectors",
     ),
     "semantic": (
+        "assertion_keys",
         "assertions",
         "code_files",
         "extracted_interactions",

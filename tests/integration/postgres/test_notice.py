@@ -25,7 +25,7 @@ class Listening:
 
     async def told(self) -> None:
         """Waits until it is told once more."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self._told.wait()
         self._told.clear()
 

@@ -123,6 +123,7 @@ async def _fill(connection: Connection, tenant: str, number: int) -> None:
         connection, "semantic.assertions", **key, interaction_id=identifier, number=0, text="t", speaker="ana",
         time=NOW, scope_key="1", keys=[number], is_only=True, is_announced=False,
     )  # fmt: skip
+    # A trigger adds its words to semantic.assertion_keys.
     await _insert(
         connection, "semantic.supersessions", **key, supersession_id=f"s{number}", loser_id=identifier, loser_number=0,
         winner_id=identifier, winner_number=1, reason=1, state=1, end_time=NOW, create_time=NOW, statement="t",

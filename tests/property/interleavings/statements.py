@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
+from services.common.comparing.port import ThreadComparer
 from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
 from services.common.interactions import SourceInteraction
@@ -172,7 +173,8 @@ class StatementDisturber:
 
 def pairs_of(pool: Pool, clock: FakeClock) -> SupersessionService:
     """The service of a tier."""
-    return SupersessionService(PostgresSupersessionStore(pool), clock=clock, settings=SupersessionSettings())
+    settings = SupersessionSettings()
+    return SupersessionService(PostgresSupersessionStore(pool), ThreadComparer(), clock=clock, settings=settings)
 
 
 def statement_disturber(pool: Pool, clock: FakeClock, home: CallHome) -> Disturber:

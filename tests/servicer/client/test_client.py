@@ -173,7 +173,7 @@ async def test_spec_6_1_items_of_a_stream_are_acknowledged_while_it_is_open(clie
         await acknowledged.wait()
         yield RememberItem("u", "c", "two")
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         result = await client.remember_stream(items(), on_outcome=lambda *_: acknowledged.set())
     assert result.accepted_count == 2
 

@@ -132,7 +132,7 @@ async def test_spec_5_12_a_reader_that_goes_away_ends_the_call(client: Client, g
     gateway.stream_gate = asyncio.Event()  # nobody opens it
     async with contextlib.aclosing(client.recall_stream("u", "what?")) as parts:
         assert (await anext(parts)).tier
-    await asyncio.wait_for(gateway.ended_streams.wait(), timeout=5.0)
+    await asyncio.wait_for(gateway.ended_streams.wait(), timeout=60.0)
 
 
 async def test_a_stream_ends_at_its_deadline(client: Client, gateway: FakeGateway) -> None:

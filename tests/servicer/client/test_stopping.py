@@ -29,7 +29,7 @@ async def test_calls_under_way_to_a_replica_that_stops_are_answered_by_another_o
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     target = f"ipv4:{running.target},127.0.0.1:{port}"
-    async with Client(target, retry=QUICK) as client, asyncio.timeout(20):
+    async with Client(target, retry=QUICK) as client, asyncio.timeout(60):
         await asyncio.gather(*[client.recall("u", str(n)) for n in range(20)])
         calls = [asyncio.create_task(client.recall("u", str(n))) for n in range(20, 120)]
         for _ in range(5):
@@ -46,7 +46,7 @@ async def test_a_call_that_its_own_client_cancels_is_not_repeated(running: Runni
     gateway.gate = asyncio.Event()
     client = SyncClient(running.target, retry=QUICK)
     call = asyncio.create_task(asyncio.to_thread(client.recall, "u", "q"))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await gateway.entered.wait()
         await asyncio.to_thread(client.close)
         with pytest.raises(MnemeClientError) as caught:

@@ -70,7 +70,7 @@ async def normal(address: str) -> AsyncIterator[grpc.aio.Channel]:
 async def test_issue_17_1_calls_without_a_credential_end_before_their_message(
     hostile: grpc.aio.Channel, normal: grpc.aio.Channel, metadata: CallMetadata
 ) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         calls = [headers_alone(hostile) for _ in range(MANY)]
         assert await method(normal)(b"x", metadata=metadata(READER)) == b"x"
         assert await is_healthy(normal)
@@ -81,7 +81,7 @@ async def test_issue_17_1_calls_without_a_credential_end_before_their_message(
 async def test_issue_17_1_calls_without_a_message_end_after_a_time(
     hostile: grpc.aio.Channel, normal: grpc.aio.Channel, metadata: CallMetadata
 ) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         calls = [headers_alone(hostile, metadata=metadata(READER)) for _ in range(MANY)]
         assert await method(normal)(b"x", metadata=metadata(OTHER_TENANT)) == b"x"
         assert await is_healthy(normal)
@@ -93,7 +93,7 @@ async def test_issue_17_1_calls_without_a_message_end_after_a_time(
 async def test_issue_17_2_idle_streams_of_one_key_leave_room_for_others(
     hostile: grpc.aio.Channel, normal: grpc.aio.Channel, metadata: CallMetadata
 ) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         calls = [headers_alone(hostile, "Join", metadata=metadata(WRITER)) for _ in range(MANY)]
         assert await method(normal)(b"x", metadata=metadata(OTHER_TENANT)) == b"x"
         assert await method(normal)(b"x", metadata=metadata(READER)) == b"x"  # the same tenant, not a stream
@@ -108,7 +108,7 @@ async def test_issue_17_2_a_stream_that_pauses_too_long_ends(
 ) -> None:
     call = method(normal, "Join", kind="stream_unary")(metadata=metadata(WRITER))
     await call.write(b"one")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await servicer.arrived.wait()
         error = await failure(call)
     assert (error.code(), error.details()) == (grpc.StatusCode.DEADLINE_EXCEEDED, "no request came within 0.5 s")
@@ -124,7 +124,7 @@ async def test_spec_7_2_a_tenant_has_a_share_of_the_calls(
     start = method(hostile, held, kind="unary_stream" if is_stream else "unary_unary")
     calls = [start(b"", metadata=metadata(principal)) for _ in range((8 if is_stream else 20) + 1)]
     ends = {asyncio.ensure_future(call.code()): call for call in calls}
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         (refused,), held_calls = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     one_too_many = ends[refused]
     error = from_rpc_error(await failure(one_too_many.read() if is_stream else one_too_many), store="test")
@@ -146,7 +146,7 @@ async def test_issue_17_2_watches_of_health_and_reflection_have_a_bound_and_leav
 ) -> None:
     stub: Any = health_pb2_grpc.HealthStub(hostile)
     watches = [stub.Watch(health_pb2.HealthCheckRequest()) for _ in range(HOST_STREAMS_MAX)]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         for watch in watches:
             assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
         refused = await failure(stub.Watch(health_pb2.HealthCheckRequest()).read())
@@ -205,7 +205,7 @@ async def test_issue_17_hostile_connections_leave_nothing_behind(
     calls += [headers_alone(channel, "Join", metadata=metadata(WRITER)) for channel in channels]
     calls += [method(channel, "Hang")(b"", metadata=metadata(WRITER)) for channel in channels]
     assert await method(normal)(b"x", metadata=metadata(OTHER_TENANT)) == b"x"
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await servicer.hanging.wait()
     for call in calls[::2]:
         call.cancel()
@@ -228,6 +228,6 @@ async def test_issue_17_1_a_connection_that_says_nothing_is_closed(address: str)
     loop = asyncio.get_running_loop()
     (connection,) = await silent_connections(address, 1)
     with connection:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await loop.sock_recv(connection, 4_096):
                 pass

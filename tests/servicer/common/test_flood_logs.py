@@ -20,7 +20,7 @@ LINES_PER_SECOND = 5
 
 
 async def ended(calls: list[Any]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         await asyncio.gather(*(call.code() for call in calls))
 
 

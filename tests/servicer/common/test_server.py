@@ -93,7 +93,7 @@ async def test_spec_8_2_a_draining_server_says_so_and_finishes_its_calls(
     servicer.behaviour = behaviour
     chain = interceptors(InterceptorSettings(), authenticator, binding(servicer).method_roles, SequentialIds())
     server = GrpcServer(ServerSettings(grace_seconds=5.0), [binding(servicer)], chain)
-    async with asyncio.timeout(5), open_channel(await server.start()) as channel:
+    async with asyncio.timeout(60), open_channel(await server.start()) as channel:
         watch = health(channel).Watch(health_pb2.HealthCheckRequest(service=ECHO))
         assert (await watch.read()).status == SERVING
         call = asyncio.ensure_future(echo(channel)(b"under way", metadata=metadata(READER)))
@@ -288,7 +288,7 @@ async def test_spec_6_9_a_condition_has_a_name_of_its_own_and_the_server_stays_h
     address = await server.start()
 
     async def until_reported(*, is_running: bool) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await is_met(address, "maintenance") is not is_running:
                 assert await ask(address) is Answer.SERVING
 
@@ -319,7 +319,7 @@ async def test_spec_8_2_readiness_follows_the_stores_of_a_service(
     async with open_channel(address) as channel:
 
         async def until_reported(status: Any) -> None:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 for name in ("", ECHO):
                     request = health_pb2.HealthCheckRequest(service=name)
                     while (await health(channel).Check(request)).status != status:

@@ -43,7 +43,7 @@ async def say(stub: session_pb2_grpc.SessionServiceStub, *interaction_ids: str) 
 
 async def recovered(stub: session_pb2_grpc.SessionServiceStub) -> pb.Session:
     """Reads until the response is not degraded any more."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             request = pb.GetSessionRequest(user_id="ada", conversation_id="s1")
             response: pb.GetSessionResponse = await stub.GetSession(request, metadata=WRITER)

@@ -22,7 +22,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_service_that_cannot_start_fails_soon_with_its_last_words() -> None:
     broken = service(sys.executable, "-c", "import sys; sys.exit('no API keys for 0.0.0.0')")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         with pytest.raises(
             OSError, match=r"session service ends as soon as it is started(.|\n)*no API keys for 0\.0\.0\.0"
         ):
@@ -39,7 +39,7 @@ async def test_a_service_that_has_served_is_started_however_often_it_ends() -> N
     ending = service(sys.executable, "-c", "import sys; print('ended', file=sys.stderr)")
     ending.has_served = True
     watcher = asyncio.create_task(ending.run())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while len(ending.last_lines) < 4:  # noqa: ASYNC110 - each start leaves a line
             await asyncio.sleep(0.01)
     assert not watcher.done()

@@ -29,7 +29,7 @@ async def test_a_loop_that_is_blocked_is_noticed() -> None:
     async with loop_delay_recorded(Recorder()):
         await asyncio.sleep(0)
         time.sleep(0.1)  # noqa: ASYNC251 - the stall itself
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not found:  # noqa: ASYNC110 - what is waited for is a tick
                 await asyncio.sleep(0)
     assert max(found) > 0.05

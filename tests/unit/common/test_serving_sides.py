@@ -117,7 +117,7 @@ class Working:
         return lambda background: background.keep_running("work", work)
 
     async def until(self, model: str) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while self.running != {model}:
                 self.changed.clear()
                 await self.changed.wait()

@@ -38,7 +38,7 @@ async def test_spec_6_6_a_service_clears_them_again_and_again() -> None:
         read.append(text)
         return len(text)
 
-    async with asyncio.timeout(10), text_caches_cleared(0.01):
+    async with asyncio.timeout(60), text_caches_cleared(0.01):
         while len(read) < 3:
             length_of("my pin is 4711")
             await asyncio.sleep(0.005)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from services.common.comparing.port import ThreadComparer
 from services.common.owners import Owner, TenantId
 from services.common.parsing.port import Parser
 from services.semantic.config import SupersessionSettings
@@ -52,7 +53,8 @@ async def test_spec_3_5_rules_read_facts_in_the_sentences_that_supersede(parser:
     said = source(turn)
     [found] = await ParsedFactExtractor(parser).extract([said])
     [turns] = read_turns([said], [found], SETTINGS).values()
-    numbered = {a.place.number: a.text for a in assertions_of(Owner(TenantId("acme"), said.user_id), said, SETTINGS)}
+    owner = Owner(TenantId("acme"), said.user_id)
+    numbered = {a.place.number: a.text for a in await assertions_of(owner, [said], SETTINGS, ThreadComparer())}
     placed = {one.draft.predicate: [numbered[n] for n in one.sentences] for one in turns[0].statements(NOW)}
     assert "Leeds" in placed["lives_in"][0]
     assert "nurse" in placed["works_as"][0]

@@ -31,12 +31,13 @@ from services.semantic.supersession.model import (
 from services.semantic.supersession.resolving import resolved
 from services.semantic.supersession.store import (
     STATEMENTS_MAX,
+    CandidatesMax,
     Decide,
     DecideStored,
     Once,
     Rest,
-    decided_pairs,
     original_pair,
+    pairs_once,
     premises_of,
     rested_pairs,
 )
@@ -74,7 +75,7 @@ class Neo4jSupersessionStore:
         assertions: Sequence[Assertion],
         decide: Decide,
         *,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """See `SupersessionStore.add`."""
@@ -92,7 +93,7 @@ class Neo4jSupersessionStore:
             for part in await asyncio.to_thread(lambda: _parts(added, cipher)):
                 await transaction.run(ADD, {**key_of(owner), "added": part})
             pairs = await _pairs(transaction, owner, added, candidates_max, sealing)
-            found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
+            found = list(await decide(pairs_once(pairs)))
             if rest is not None:
                 found += await _rests(transaction, owner, pairs, found, rest, candidates_max, sealing)
             return await _put(transaction, owner, found, sealing)
@@ -197,18 +198,22 @@ async def _pairs(
     transaction: GraphTransaction,
     owner: Owner,
     assertions: Sequence[Assertion],
-    candidates_max: int,
+    candidates_max: CandidatesMax,
     sealing: GraphSealing,
 ) -> list[tuple[Assertion, Assertion]]:
     """Stored statements, each with those of its candidates."""
     rows: list[Mapping[str, Any]] = []
     asked = [
-        {"place": place, "state": {"interaction_id": one.place.interaction_id, "keys": list(one.keys)}}
+        {
+            "place": place,
+            "state": {"interaction_id": one.place.interaction_id, "keys": list(one.keys)},
+            "candidates_max": candidates_max(one),
+        }
         for place, one in enumerate(assertions)
     ]
     for begin in range(0, len(asked), STATEMENTS_MAX):
         part = asked[begin : begin + STATEMENTS_MAX]
-        rows += await transaction.run(CANDIDATES, {**key_of(owner), "added": part, "limit": candidates_max})
+        rows += await transaction.run(CANDIDATES, {**key_of(owner), "added": part})
     opened = await sealing.opened(ASSERTIONS, found_maps(rows))
     return [(assertions[row["place"]], _assertion(found)) for row, found in zip(rows, opened, strict=True)]
 
@@ -219,7 +224,7 @@ async def _rests(
     pairs: Sequence[tuple[Assertion, Assertion]],
     found: Sequence[Supersession],
     rest: Rest,
-    candidates_max: int,
+    candidates_max: CandidatesMax,
     sealing: GraphSealing,
 ) -> list[Supersession]:
     """What rests on statements that are superseded now, and what new statements rest on superseded ones."""

@@ -37,15 +37,21 @@ UNWIND a.keys AS key
 MERGE (k:MnemeAssertionKey {tenant_id: $tenant_id, user_id: $user_id, key: key})
 CREATE (a)-[:ABOUT]->(k)
 """
+# A key weighs more the fewer statements have it, as in TF-IDF; rounding makes sums that are equal compare as equal.
 CANDIDATES: Final[LiteralString] = f"""
 UNWIND $added AS new
 CALL (new) {{
     UNWIND new.state.keys AS key
     MATCH (k:MnemeAssertionKey {{tenant_id: $tenant_id, user_id: $user_id, key: key}})<-[:ABOUT]-(a)
     WHERE a.interaction_id <> new.state.interaction_id
-    WITH a, count(*) AS shared
-    ORDER BY shared DESC, a.time DESC, a.interaction_id, a.number
-    LIMIT $limit
+    WITH new, key, collect(a) AS having
+    WITH new, collect({{statements: having, count: size(having)}}) AS shared, sum(size(having)) AS total
+    UNWIND shared AS one
+    UNWIND one.statements AS a
+    WITH new, a, round(sum(log((total + 1) / (one.count + 0.5))), 6) AS score
+    ORDER BY score DESC, a.time DESC, a.interaction_id, a.number
+    WITH new, collect(a) AS ranked
+    UNWIND ranked[..new.candidates_max] AS a
     RETURN a
 }}
 RETURN new.place AS place, a {{

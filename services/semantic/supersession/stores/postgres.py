@@ -35,12 +35,13 @@ from services.semantic.supersession.model import (
 from services.semantic.supersession.resolving import resolved
 from services.semantic.supersession.store import (
     STATEMENTS_MAX,
+    CandidatesMax,
     Decide,
     DecideStored,
     Once,
     Rest,
-    decided_pairs,
     original_pair,
+    pairs_once,
     premises_of,
     rested_pairs,
 )
@@ -64,7 +65,7 @@ class PostgresSupersessionStore:
         assertions: Sequence[Assertion],
         decide: Decide,
         *,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         rest: Rest | None = None,
     ) -> Sequence[Supersession]:
         """See `SupersessionStore.add`."""
@@ -85,7 +86,7 @@ class PostgresSupersessionStore:
             )
             added = [new for new in named.values() if new.keys]
             pairs = await self._pairs(connection, owner, added, candidates_max, sealing)
-            found = await asyncio.to_thread(lambda: decided_pairs(decide, pairs))
+            found = list(await decide(pairs_once(pairs)))
             if rest is not None:
                 found += await self._rests(connection, owner, pairs, found, rest, candidates_max, sealing)
             return await self._put(connection, owner, found, sealing)
@@ -95,15 +96,15 @@ class PostgresSupersessionStore:
         connection: Connection,
         owner: Owner,
         assertions: Sequence[Assertion],
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         sealing: OwnerSealing,
     ) -> list[tuple[Assertion, Assertion]]:
         """Stored statements, each with those of its candidates."""
         pairs: list[tuple[Assertion, Assertion]] = []
         for begin in range(0, len(assertions), STATEMENTS_MAX):
             part = assertions[begin : begin + STATEMENTS_MAX]
-            places = _places([one.place for one in part])
-            found = await connection.fetch(queries.CANDIDATES, owner.tenant_id, owner.user_id, *places, candidates_max)
+            places = (*_places([one.place for one in part]), [candidates_max(one) for one in part])
+            found = await connection.fetch(queries.CANDIDATES, owner.tenant_id, owner.user_id, *places)
             candidates = await sealing.opened(ASSERTIONS, found)
             # Thousands of rows take milliseconds.
             pairs += await asyncio.to_thread(_paired, part, candidates)
@@ -116,7 +117,7 @@ class PostgresSupersessionStore:
         pairs: Sequence[tuple[Assertion, Assertion]],
         found: Sequence[Supersession],
         rest: Rest,
-        candidates_max: int,
+        candidates_max: CandidatesMax,
         sealing: OwnerSealing,
     ) -> list[Supersession]:
         """What rests on statements that are superseded now, and what new statements rest on superseded ones."""

@@ -16,18 +16,31 @@ SELECT interaction_id, number FROM semantic.assertions
 WHERE tenant_id = $1 AND user_id = $2 AND interaction_id = ANY($3)
 """
 # The keys of a new statement are read from its own row: arrays of different lengths cannot be passed as one array.
+# A key weighs more the fewer statements have it, as in TF-IDF; rounding makes sums that are equal compare as equal.
 CANDIDATES: Final = """
 SELECT new.place, c.interaction_id, c.number, c.text, c.speaker, c.time, c.scope_key, c.keys, c.is_only, c.is_announced
-FROM unnest($3::uuid[], $4::int[]) WITH ORDINALITY AS new (interaction_id, number, place)
+FROM unnest($3::uuid[], $4::int[], $5::int[]) WITH ORDINALITY AS new (interaction_id, number, candidates_max, place)
 JOIN semantic.assertions AS own ON own.tenant_id = $1 AND own.user_id = $2
     AND own.interaction_id = new.interaction_id AND own.number = new.number
 CROSS JOIN LATERAL (
+    WITH hits AS MATERIALIZED (
+        SELECT k.key, k.interaction_id, k.number, k.time FROM semantic.assertion_keys AS k
+        WHERE k.tenant_id = $1 AND k.key = ANY(own.keys) AND k.interaction_id <> own.interaction_id
+    ), weights AS MATERIALIZED (
+        SELECT key, ln((sum(count(*)) OVER () + 1)::float8 / (count(*) + 0.5)) AS weight FROM hits GROUP BY key
+    )
+    SELECT interaction_id, number, time, round(sum(weight)::numeric, 6) AS score
+    FROM hits JOIN weights USING (key)
+    GROUP BY interaction_id, number, time
+    ORDER BY score DESC, time DESC, interaction_id, number
+    LIMIT new.candidates_max
+) AS best
+CROSS JOIN LATERAL (
     SELECT * FROM semantic.assertions AS a
-    WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.keys && own.keys AND a.interaction_id <> own.interaction_id
-    ORDER BY (SELECT count(*) FROM unnest(a.keys) AS k WHERE k = ANY(own.keys)) DESC,
-        a.time DESC, a.interaction_id, a.number
-    LIMIT $5
+    WHERE a.tenant_id = $1 AND a.user_id = $2 AND a.interaction_id = best.interaction_id AND a.number = best.number
+    OFFSET 0
 ) AS c
+ORDER BY new.place, best.score DESC, best.time DESC, best.interaction_id, best.number
 """
 PUT: Final = """
 INSERT INTO semantic.supersessions

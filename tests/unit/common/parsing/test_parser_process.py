@@ -24,8 +24,8 @@ async def own_parser() -> AsyncIterator[ParserProcess]:
 
 
 def pid_of(process: ParserProcess) -> int:
-    assert process._process is not None
-    return process._process.pid
+    assert process._worker.pid is not None
+    return process._worker.pid
 
 
 async def test_spec_3_2_the_process_parses_as_the_pipeline_does(parser: ParserProcess) -> None:

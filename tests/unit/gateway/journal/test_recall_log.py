@@ -106,7 +106,7 @@ async def test_spec_6_10_a_batch_that_cannot_be_written_is_written_again(records
 async def test_spec_6_10_recalls_beyond_the_queue_wait_until_the_journal_is_back(records: Records) -> None:
     log = log_to(records, queue_max=2)
     records.is_up = False
-    async with running(log), asyncio.timeout(10):
+    async with running(log), asyncio.timeout(60):
         await record(log, "1", "2")
         beyond = asyncio.create_task(record(log, "3"))
         await records.third.wait()  # it is tried again by itself

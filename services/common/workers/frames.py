@@ -1,4 +1,4 @@
-"""Messages between a process and its parser: JSON behind its length."""
+"""Messages between a service and a worker process of its own: JSON behind its length."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Comparing statements, in a process of its own or in a thread."""

@@ -1,0 +1,61 @@
+"""The process that compares: `python -m services.common.comparing.worker SECONDS`. It ends when its input does.
+
+SECONDS is how long it holds what it read of a statement, so that erased words leave its memory. Requests are
+`{"pairs": [[earlier, later], ...]}` or `{"texts": [...]}`, a statement of a pair is
+`[text, speaker, is announced, day or null]`; responses are lists of relations, or of lists of words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import sys
+import time
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, BinaryIO, Final
+
+from services.common.text_cache import clear_text_caches
+from services.common.values.holding import Said, supersedes
+from services.common.values.keys import statement_keys
+from services.common.workers.frames import read_frame, write_frame
+
+_NICE: Final = 5
+"""Requests come before what is derived from them."""
+
+
+def answer(request: dict[str, Any]) -> list[Any]:
+    """The response to a request."""
+    if "texts" in request:
+        return [sorted(statement_keys(text)) for text in request["texts"]]
+    return [supersedes(_said(earlier), _said(later)).value for earlier, later in request["pairs"]]
+
+
+def main(texts_seconds: float) -> None:
+    """Compare what arrives on standard input."""
+    os.nice(_NICE)
+    requests, responses = sys.stdin.buffer, sys.stdout.buffer
+    write_frame(responses, {})
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        cleared = time.monotonic()
+        while True:
+            # A request comes only after the response to the last one, so nothing waits in the buffer.
+            if not _arrives(requests, texts_seconds) or time.monotonic() - cleared >= texts_seconds:
+                clear_text_caches()
+                cleared = time.monotonic()
+                continue
+            write_frame(responses, answer(read_frame(requests)))
+
+
+def _arrives(stream: BinaryIO, seconds: float) -> bool:
+    return bool(select.select([stream], [], [], seconds)[0])
+
+
+def _said(row: Sequence[Any]) -> Said:
+    text, speaker, is_announced, day = row
+    return Said(text, speaker, is_announced, None if day is None else date.fromisoformat(day))
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]))
