@@ -50,6 +50,17 @@ _NUMBERED: Final = re.compile(
 _NAMED_FROM: Final = re.compile(
     r"^(?P<name>[A-Z][\w-]{1,20})\sfrom\s(?:(?:the|my|our|his|her)\s)?(?P<origin>[\w-]{2,30})\b"
 )
+_NAMED_WITH: Final = (
+    re.compile(
+        r"^(?P<name>[A-Z][\w-]{1,20}),?\s(?P<which>[Ss]enior|[Jj]unior|[Ss]r|[Jj]r|[Tt]he\s(?:[Ee]lder|[Yy]ounger|[Ff]irst|[Ss]econd|[Tt]hird)|"
+        r"next\sdoor|upstairs|downstairs|I{1,3}(?=\s))\b"
+    ),
+    re.compile(
+        r"^(?:(?:[Tt]he|[Mm]y|[Oo]ur)\s)?(?P<which>[Bb]ig|[Ll]ittle|[Oo]ld|[Yy]oung|[Oo]lder|[Yy]ounger|[Tt]all|[Ss]mall|[Ss]hort|[Uu]ncle|[Aa]unt|[Aa]untie|"
+        r"[Cc]ousin|[Gg]randpa|[Gg]randma|[Bb]rother|[Ss]ister|[Mm]r|[Mm]rs|[Mm]s|[Dd]r)\.?\s(?P<name>[A-Z][\w-]{1,20})\b"
+    ),
+)
+"""One name that two people have: "John senior", "Little Tom", "Uncle Ben"."""
 _BESIDE_OURS: Final = re.compile(
     r"^(?:the|that|a|another)\s[\w\s-]{2,40}?\s(?:next\sto|beside|opposite|near|behind|above|below|across\sfrom|like)\s"
     r"(?:ours|mine|us|me|my\sown)\b",
@@ -123,6 +134,10 @@ def are_contrasted(earlier: str, later: str) -> bool:
         kinds = {lemma(match["what"].casefold()) for match in numbered if match is not None}
         numbers = {match["which"].casefold() for match in numbered if match is not None}
         return len(kinds) == 1 and len(numbers) == 2
+    for pattern in _NAMED_WITH:
+        one, other = pattern.match(earlier), pattern.match(later)
+        if one is not None and other is not None and one["name"] == other["name"]:
+            return one["which"].casefold() != other["which"].casefold()
     origins = [_NAMED_FROM.match(text) for text in (earlier, later)]
     if origins[0] is not None and origins[1] is not None and origins[0]["name"] == origins[1]["name"]:
         return origins[0]["origin"].casefold() != origins[1]["origin"].casefold()

@@ -54,16 +54,17 @@ from services.common.values.people import FIRST, OTHERS
 from services.common.values.pieces import Read, read_statement
 from services.common.values.platforms import runs_elsewhere
 from services.common.values.reading import CHARS_MAX, Clause
-from services.common.values.restated import gives_another_number
+from services.common.values.restated import gives_another_number, goes_back_to_another_number
 from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
-from services.common.values.rewording import as_own, in_plain_words
+from services.common.values.rewording import as_own, in_plain_words, with_span_first
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.shortened import is_corrected_in_short
 from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.states import has_another_state
 from services.common.values.succession import begins, succeeds, was_so
+from services.common.values.titled import is_titled_anew
 from services.common.values.topics import requantifies
 from services.common.values.unsure import UNSURE
 from services.common.values.until import is_fulfilled
@@ -124,6 +125,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
+    earlier, later = (replace(said, text=with_span_first(said.text)) for said in (earlier, later))
     is_later = later.day is not None and begins_later(later.text, later.day)
     if is_later or is_another_time(earlier.text, earlier.day, later.text, later.day):
         return Relation.COMPATIBLE
@@ -218,7 +220,7 @@ def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
-    rules = (is_over, is_fulfilled, is_lifted, is_reversed, is_listed_anew, is_exchanged)
+    rules = (is_over, is_fulfilled, is_lifted, is_reversed, is_listed_anew, is_exchanged, is_titled_anew, goes_back_to_another_number)
     if any(rule(earlier, later) for rule in rules):
         return True
     first, second = read_statement(earlier), read_statement(later)

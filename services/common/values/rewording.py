@@ -33,6 +33,20 @@ _SAY_NOW: Final = re.compile(
     r"^(?:they|he|she)\s(?:say|says|tell\sme|tells\sme)\snow\s(?:that\s)?(?=(?:the|my|our|it)\s)", re.IGNORECASE
 )
 """As in "they say now the man comes on Tuesday": what was told before holds no more."""
+_SAY_CHANGE: Final = re.compile(
+    r"^(?:(?:(?:just\s)?(?:one|a|another|the\sonly)\s)?(?:[a-z-]+\s)?(?<!no\s)changes?|(?:one\s|a\s)?new)"
+    r"(?P<since>\s(?:from|as\sof|as\sfrom|starting|beginning|since)\s[^:;.!?]{2,40}?|(?<!new)\s(?:to|in)\s(?:the|my|our)\s[\w\s-]{2,30})?:\s(?=\w)",
+    re.IGNORECASE,
+)
+"""As in "one change from this sprint onwards: we cut releases from main"."""
+_ONCE_MORE: Final = re.compile(r"\b(?:once\smore|anew)\b", re.IGNORECASE)
+_FROM_TODAY: Final = re.compile(
+    r"\b(?:in\s)?(?P<span>(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d{1,3}|a\scouple\sof)\s(?:days?|weeks?|months?|years?|fortnight)|a\sfortnight)"
+    r"\sfrom\s(?:today|now)\b(?!\son)",
+    re.IGNORECASE,
+)
+_IN_ONE: Final = re.compile(r"\bin\sa\s(?P<unit>week|fortnight)(?:'s\stime)?\b", re.IGNORECASE)
+_ONE: Final = {"week": "one week", "fortnight": "two weeks"}
 _HAS: Final = re.compile(
     r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:left|died|moved|folded|emigrated|retired|quit|resigned|been)\b)",
     re.IGNORECASE,
@@ -81,7 +95,8 @@ def in_plain_words(text: str) -> str:
     match = _BACK_TO.match(plain)
     if match is not None and lemma(match["deed"].casefold()) in VERBS:
         return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
-    says = _SAY_NOW.match(plain)
+    plain = _ONCE_MORE.sub("again", plain)
+    says = _SAY_NOW.match(plain) or _SAY_CHANGE.match(plain)
     if says is not None:
         said, comma, remark = plain[says.end() :].rstrip(".! ").partition(",")
         return f"{said} now{comma}{remark}"
@@ -108,6 +123,14 @@ def in_plain_words(text: str) -> str:
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
     return plain if plain != text.replace("\u2019", "'") else text
+
+
+def with_span_first(text: str) -> str:
+    """Returns a statement with "in three weeks" for "three weeks from today", and "in two weeks" for "in a fortnight".
+
+    "From today" would be read as a word that something is new.
+    """
+    return _IN_ONE.sub(lambda match: f"in {_ONE[match['unit'].casefold()]}", _FROM_TODAY.sub(r"in \g<span>", text))
 
 
 def as_own(earlier: str, later: str) -> tuple[str, str]:
