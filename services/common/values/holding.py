@@ -35,7 +35,6 @@ from services.common.values.everyday import (
 )
 from services.common.values.fields import CHANGED
 from services.common.values.frames import main_part, takes_another_end
-from services.common.values.irony import is_ironic
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS
@@ -66,6 +65,7 @@ from services.common.values.states import has_another_state
 from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.titled import is_titled_anew
 from services.common.values.topics import requantifies
+from services.common.values.unreal import is_unreal
 from services.common.values.unsure import UNSURE
 from services.common.values.until import is_fulfilled
 
@@ -135,7 +135,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.COMPATIBLE
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
-    if is_ironic(later.text) or is_ironic(earlier.text):
+    if is_unreal(later.text) or is_unreal(earlier.text):
         return Relation.UNKNOWN
     earlier, later = _opened(earlier), _opened(later)
     if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
