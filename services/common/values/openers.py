@@ -61,7 +61,7 @@ _NEWS: Final = re.compile(r"\b(?:update|heads|news)\b", re.IGNORECASE)
 
 
 _BEFORE_STATEMENTS: Final = (_CONJUNCTION, _FOR_RECORDS)
-"""Set aside only before a statement: an order ("for the wiki: use short sentences") or a fragment ("and a cat") goes on."""
+"""Set aside only before a statement: an order ("for the wiki: be brief") or a fragment ("and a cat") goes on."""
 
 
 class Opened(NamedTuple):

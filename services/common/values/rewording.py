@@ -16,6 +16,12 @@ _BACK_TO: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "I'm back to taking the train": what is done now is said by the gerund."""
+_ORDER_BACK: Final = re.compile(
+    r"^(?:(?:please|just|let's)\s)?(?:go|come|switch|change|get)\sback\sto\s(?P<deed>[a-z]{2,20}ing)\b"
+    r"(?P<rest>[^,;:.!?]{0,100}?)(?:,?\s(?:please|again|as\sbefore|thanks))*[.!]?$",
+    re.IGNORECASE,
+)
+"""As in "go back to writing to me in English"."""
 _TAKEN_OUT: Final = re.compile(
     r"\b(?:i|we|they|he|she)(?:'ve|\shave|\shas)?(?:\s(?:just|finally|now|already))?\s(?:took|taken|pulled|withdrew|withdrawn|removed|moved)\s"
     r"(?P<who>(?-i:[A-Z])[\w-]{1,30}|(?:my|our)\s[\w-]{2,20}|me|us)\s(?:out\sof|from|away\sfrom)\s(?P<what>(?:the\s)?(?-i:[A-Z])[^,;:.!?]{1,40}?)"
@@ -115,6 +121,9 @@ def in_plain_words(text: str) -> str:
     lost = _LOST.search(plain)
     if lost is not None:
         return f"our {lost['what']} is a total loss"
+    order = _ORDER_BACK.match(plain)
+    if order is not None and lemma(order["deed"].casefold()) in VERBS:
+        return f"Please {lemma(order['deed'].casefold())}{order['rest'].rstrip()} again"
     taken = _TAKEN_OUT.search(plain)
     if taken is not None:
         who = {"me": "I", "us": "We"}.get(taken["who"].casefold(), taken["who"])

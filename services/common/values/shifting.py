@@ -196,7 +196,7 @@ def _read(said: str) -> Iterator[_Shift]:
 
 
 def _is_possessive(said: str, match: re.Match[str]) -> bool:
-    """Whether an "'s" that a phrase takes for "is" makes an owner: "Marek's birthday is 11 March" says nothing of Marek."""
+    """Whether an "'s" that a phrase takes for "is" makes an owner: "Marek's birthday is 11 March" is not of Marek."""
     before = said[match.start() : match.start("v")].split()
     return before[-1:] == ["'s"] and bool(AUXILIARIES & set(match["v"].lower().split()))
 

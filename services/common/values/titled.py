@@ -14,7 +14,8 @@ from services.common.values.unsure import UNSURE
 
 _CHARS_MAX: Final = 400
 _CALLED: Final = re.compile(
-    r"(?:^|[,;:.]\s|\bthat\s|\b(?:and|so|but)\s)(?P<what>(?:the|my|our|(?-i:[A-Z])[\w-]{1,20}'s)\s[\w' -]{2,60}?)(?:\s(?:is|are)|(?<=\w)'s)"
+    r"(?:^|[,;:.]\s|\bthat\s|\b(?:and|so|but)\s)"
+    r"(?P<what>(?:the|my|our|(?-i:[A-Z])[\w-]{1,20}'s)\s[\w' -]{2,60}?)(?:\s(?:is|are)|(?<=\w)'s)"
     r"(?:\s(?:now|currently|called|named|titled|entitled)){0,2}:?\s"
     r"(?:\"(?P<double>[^\"]{1,80})\"|\u201c(?P<curved>[^\u201d]{1,80})\u201d|[\u2018'](?P<single>(?:[^'\u2019]|['\u2019](?=\w)){1,80})['\u2019](?!\w))"
     r"(?!\s?(?:,\s|and\s|or\s|,\sand\s)[\"'\u2018\u201c])",
@@ -50,9 +51,7 @@ def is_titled_anew(earlier: str, later: str) -> bool:
 def _titles(text: str) -> tuple[_Title, ...]:
     if len(text) > _CHARS_MAX:
         return ()
-    found = (
-        (match["what"], match["double"] or match["curved"] or match["single"]) for match in _CALLED.finditer(text)
-    )
+    found = ((match["what"], match["double"] or match["curved"] or match["single"]) for match in _CALLED.finditer(text))
     return tuple(
         _Title(_plain(what), " ".join(name.casefold().split()).rstrip(".,!"))
         for what, name in found

@@ -68,9 +68,7 @@ _FIGURE: Final = re.compile(
 def is_unreal(sentence: str) -> bool:
     """Returns whether a sentence shows by its own words that it is not meant as true of the speaker."""
     text = " ".join(sentence[:_CHARS_MAX].replace("\u2019", "'").split())
-    return is_ironic(sentence) or any(
-        pattern.search(text) is not None for pattern in (_IN_FICTION, _FIGURE)
-    )
+    return is_ironic(sentence) or any(pattern.search(text) is not None for pattern in (_IN_FICTION, _FIGURE))
 
 
 def unreal_places(sentences: Sequence[str]) -> frozenset[int]:

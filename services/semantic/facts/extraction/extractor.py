@@ -126,7 +126,9 @@ class ParsedFactExtractor:
         known: Subject | None = None
         is_meant_otherwise = False
         sentences = [
-            (tokens, text.text[tokens[0].start : tokens[-1].end].strip()) for text in parsed for tokens in text.sentences
+            (tokens, text.text[tokens[0].start : tokens[-1].end].strip())
+            for text in parsed
+            for tokens in text.sentences
         ]
         unreal = unreal_places([sentence for _, sentence in sentences])
         for place, (tokens, sentence) in enumerate(sentences):
