@@ -27,7 +27,7 @@ _ASKED: Final = re.compile(
 )
 _REQUESTED: Final = re.compile(
     r"^(?:(?:and|so|but|ok|okay|hey|also),?\s)?(?:please,?\s)?(?:can|could|would|will)\syou\s(?:please\s|kindly\s)?"
-    r"(?P<order>(?!(?:remind|recommend|suggest|help|think|imagine|believe|see|be|have|like|say)\b)[a-z]{2,20}\s[^?]{3,160}?),?(?:\splease)?\s?(?:\?|\.)?$",
+    r"(?P<order>(?!(?:remind|recommend|suggest|help|walk|guide|take|think|imagine|believe|see|be|have|like|say)\b)[a-z]{2,20}\s[^?]{3,160}?),?(?:\splease)?\s?(?:\?|\.)?$",
     re.IGNORECASE,
 )
 _FOR_GOOD: Final = re.compile(

@@ -21,7 +21,7 @@ _WORLD: Final = (
 _IN_FICTION: Final = re.compile(
     rf"^(?:(?:and|but|so|well|oh|ok|okay),?\s)?(?:in|inside)\s(?:the|my|our|this|that|her|his)\s(?:\w+\s)?{_WORLD},?:?\s"
     r"(?=(?:i|we)\s(?:live|work|have|own|am|are|run|drive|speak|can)\b|(?:i'm|i've|we're|we've|my|our|you|you're)\b)|"
-    rf"\bin\s(?:that|my)\s(?:dreams?|novel|story|fantasy|game)\W*$|"
+    r"\bin\s(?:that|my)\s(?:dreams?|fantasy|daydream)\W*$|"
     r"^(?:(?:and|but|so|well),?\s)?(?:in|on)\s(?:an|another|a\s(?:past|previous|former|different|parallel|perfect|better))\s(?:ideal\s)?(?:life|world|universe|timeline|planet)\b|"
     r"^in\s(?:dog|cat)\syears\b",
     re.IGNORECASE,
