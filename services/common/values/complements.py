@@ -9,7 +9,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, SEASONS, SMALL_NUMBERS, STATES, TENS, WEEKDAYS
+from services.common.values.lexicon import (
+    AUXILIARIES,
+    MONTHS,
+    PARTS_OF_DAY,
+    SEASONS,
+    SMALL_NUMBERS,
+    STATES,
+    TENS,
+    VERBS,
+    WEEKDAYS,
+)
 from services.common.values.model import Value, ValueKind
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import unshared
@@ -49,6 +59,26 @@ _NUMBERED: Final = re.compile(
 )
 _NAMED_FROM: Final = re.compile(
     r"^(?P<name>[A-Z][\w-]{1,20})\sfrom\s(?:(?:the|my|our|his|her)\s)?(?P<origin>[\w-]{2,30})\b"
+)
+_NAMED_WITH: Final = (
+    re.compile(
+        r"^(?P<name>[A-Z][\w-]{1,20}),?\s(?P<which>[Ss]enior|[Jj]unior|[Ss]r|[Jj]r|[Tt]he\s(?:[Ee]lder|[Yy]ounger|[Ff]irst|[Ss]econd|[Tt]hird)|"
+        r"next\sdoor|upstairs|downstairs|I{1,3}(?=\s))\b"
+    ),
+    re.compile(
+        r"^(?:(?:[Tt]he|[Mm]y|[Oo]ur)\s)?(?P<which>[Bb]ig|[Ll]ittle|[Oo]ld|[Yy]oung|[Oo]lder|[Yy]ounger|[Tt]all|[Ss]mall|[Ss]hort|[Uu]ncle|[Aa]unt|[Aa]untie|"
+        r"[Cc]ousin|[Gg]randpa|[Gg]randma|[Bb]rother|[Ss]ister|[Mm]r|[Mm]rs|[Mm]s|[Dd]r)\.?\s(?P<name>[A-Z][\w-]{1,20})\b"
+    ),
+)
+"""One name that two people have: "John senior", "Little Tom", "Uncle Ben"."""
+_POSTMODIFIED: Final = re.compile(
+    r"^(?P<name>[A-Z][\w-]{1,20})\s(?:(?:from|at|in|with|across|round)\s(?:(?:the|my|our|his|her|number)\s)?(?P<origin>[\w-]{1,30})|(?P<door>next\sdoor|upstairs|downstairs))"
+    r"\s(?P<next>[\w']+)(?:\s(?P<then>[\w']+))?"
+)
+"""As in "Emma at number 9 has left university": which Emma it is."""
+_OUR_OWN: Final = re.compile(rf"^(?:[Oo]ur|[Mm]y)\s(?:(?:{'|'.join(sorted(KIN))})\s)?(?P<name>[A-Z][\w-]{{1,20}})\b")
+_OF_KIN: Final = re.compile(
+    rf"^(?:(?:my|our)\s)?(?P<kin>{'|'.join(sorted(KIN))})\s(?P<name>(?-i:[A-Z])[\w-]{{1,20}})\b", re.IGNORECASE
 )
 _BESIDE_OURS: Final = re.compile(
     r"^(?:the|that|a|another)\s[\w\s-]{2,40}?\s(?:next\sto|beside|opposite|near|behind|above|below|across\sfrom|like)\s"
@@ -123,6 +153,12 @@ def are_contrasted(earlier: str, later: str) -> bool:
         kinds = {lemma(match["what"].casefold()) for match in numbered if match is not None}
         numbers = {match["which"].casefold() for match in numbered if match is not None}
         return len(kinds) == 1 and len(numbers) == 2
+    for pattern in _NAMED_WITH:
+        one, other = pattern.match(earlier), pattern.match(later)
+        if one is not None and other is not None and one["name"] == other["name"]:
+            return one["which"].casefold() != other["which"].casefold()
+    if _is_another_of_the_name(earlier, later) or _is_another_of_the_name(later, earlier):
+        return True
     origins = [_NAMED_FROM.match(text) for text in (earlier, later)]
     if origins[0] is not None and origins[1] is not None and origins[0]["name"] == origins[1]["name"]:
         return origins[0]["origin"].casefold() != origins[1]["origin"].casefold()
@@ -130,6 +166,26 @@ def are_contrasted(earlier: str, later: str) -> bool:
     if first is None or second is None or first["what"].casefold() != second["what"].casefold():
         return False
     return first["which"].casefold() != second["which"].casefold()
+
+
+def are_two_relatives(earlier: str, later: str) -> bool:
+    """Returns whether two statements open with two relatives of one kind: "Grandad Joe has", "Grandad Bill got".
+
+    Where both do the same, the one may do now what the other did: "Aunt Vi minds the kids now".
+    """
+    one, other = _OF_KIN.match(earlier), _OF_KIN.match(later)
+    if one is None or other is None or one["kin"].casefold() != other["kin"].casefold():
+        return False
+    deeds = [match.string[match.end() :].split(maxsplit=1)[:1] for match in (one, other)]
+    return one["name"] != other["name"] and deeds[0] != deeds[1]
+
+
+def _is_another_of_the_name(own: str, text: str) -> bool:
+    """Whether one text is about "our Emma", and the other one about "Emma at number 9"."""
+    ours, other = _OUR_OWN.match(own), _POSTMODIFIED.match(text)
+    if ours is None or other is None or ours["name"] != other["name"]:
+        return False
+    return any(lemma(word.casefold()) in VERBS | AUXILIARIES for word in (other["next"], other["then"]) if word)
 
 
 def _kinds(words: Sequence[str]) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
@@ -127,6 +128,11 @@ _NO_SUBJECTS: Final = frozenset(
     "btw fyi ps hey hi oh ok okay well yes yeah haha lol thanks please let look see wow so and but".split()  # noqa: SIM905
 )
 _NEGATORS: Final = frozenset({"not", "never", "no", "longer", "any", "more", "anymore", "now", "do", "can", "will"})
+_ADVERB: Final = re.compile(
+    r"^(?P<subject>(?:(?:the|my|our)\s)?[\w'-]+(?:\s[\w'-]+)??)\s(?:now|always|usually|normally|mostly|currently|generally)\s(?=[a-z])",
+    re.IGNORECASE,
+)
+"""Stands between a subject and its verb: "the choir now sings on Fridays"."""
 _DOES_NOT: Final = frozenset({"doesn't", "don't", "didn't", "doesnt", "dont"})
 _CONTRACTED: Final = frozenset("i'm we're it's he's she's they're that's there's you're".split())  # noqa: SIM905
 _LIGHT: Final = DETERMINERS | frozenset({"of", "on", "in", "at", "to", "for", "from", "by"})
@@ -193,8 +199,16 @@ def _open_alike(a: Core, b: Core) -> bool:
     """Whether two parts begin with one subject; "doesn't" stands for any verb."""
     if a.opening == b.opening:
         return True
-    is_denied = any(_DOES_NOT & {word.casefold() for word in core.text.split()[1:3]} for core in (a, b))
+    is_denied = any(_is_denying(core.text) for core in (a, b))
     return is_denied and a.opening[0] == b.opening[0] and "" in {a.opening[1], b.opening[1]}
+
+
+def _is_denying(text: str) -> bool:
+    """Whether "doesn't" or "does not" stands behind a subject of one or two words."""
+    words = [word.casefold() for word in text.split()[1:4]]
+    return bool(_DOES_NOT & {*words[:2]}) or any(
+        one in {"does", "do", "did"} and other == "not" for one, other in pairwise(words)
+    )
 
 
 def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> bool:
@@ -320,6 +334,7 @@ def _has_verb(part: str) -> bool:
 def _core(part: str, *, is_new: bool, is_rest: bool) -> Core | None:
     ordered = _FROM_NOW.sub("", part)
     plain, is_dated = plainly(_SINCE.sub("", _LEAD.sub("", ordered)))
+    plain = _ADVERB.sub(r"\g<subject> ", plain)
     is_dated = is_dated or ordered != part
     for_what = _FOR_WHAT_FIRST.match(plain)
     if for_what is not None:

@@ -16,7 +16,7 @@ from services.common.values.asked import answers_anew
 from services.common.values.assigned import is_given_another
 from services.common.values.closings import is_closed
 from services.common.values.compare import relation
-from services.common.values.complements import are_contrasted
+from services.common.values.complements import are_contrasted, are_two_relatives
 from services.common.values.conditions import passes_over
 from services.common.values.cores import is_said_otherwise
 from services.common.values.countermands import is_countermanded
@@ -35,13 +35,13 @@ from services.common.values.everyday import (
 )
 from services.common.values.fields import CHANGED
 from services.common.values.frames import main_part, takes_another_end
-from services.common.values.irony import is_ironic
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS
 from services.common.values.listing import is_exchanged, is_listed_anew
 from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
+from services.common.values.meanwhile import is_meanwhile_over
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
@@ -54,17 +54,19 @@ from services.common.values.people import FIRST, OTHERS
 from services.common.values.pieces import Read, read_statement
 from services.common.values.platforms import runs_elsewhere
 from services.common.values.reading import CHARS_MAX, Clause
-from services.common.values.restated import gives_another_number
+from services.common.values.restated import gives_another_number, goes_back_to_another_number
 from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
-from services.common.values.rewording import as_own, in_plain_words
+from services.common.values.rewording import as_own, in_plain_words, with_span_first
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.shortened import is_corrected_in_short
 from services.common.values.slots import is_denied, is_replaced, things_of
 from services.common.values.states import has_another_state
 from services.common.values.succession import begins, succeeds, was_so
+from services.common.values.titled import is_titled_anew
 from services.common.values.topics import requantifies
+from services.common.values.unreal import is_unreal
 from services.common.values.unsure import UNSURE
 from services.common.values.until import is_fulfilled
 
@@ -81,6 +83,7 @@ _REPORTED: Final = CachedPattern(
     r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey)\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
 )
 """Somebody else's claim: "Tom says the bridge is open"."""
+_RESULT: Final = CachedPattern(r",\sso\s(?:from\snow\son\s)?(?=(?:i|i'm|i've|we|we're|we've|my|our)\s)", re.IGNORECASE)
 _GOES_ON: Final = CachedPattern(
     r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b",
     re.IGNORECASE,
@@ -124,6 +127,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
+    earlier, later = (replace(said, text=with_span_first(said.text)) for said in (earlier, later))
     is_later = later.day is not None and begins_later(later.text, later.day)
     if is_later or is_another_time(earlier.text, earlier.day, later.text, later.day):
         return Relation.COMPATIBLE
@@ -133,9 +137,9 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         return Relation.COMPATIBLE
     if is_same_speaker and (found := _by_topic(earlier.text, later.text)) is not None:
         return found
-    if is_ironic(later.text) or is_ironic(earlier.text):
+    if is_unreal(later.text) or is_unreal(earlier.text):
         return Relation.UNKNOWN
-    earlier, later = _opened(earlier), _opened(later)
+    earlier, later = _opened(earlier), _concluded(_opened(later))
     if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return ruled_out
     if is_same_speaker and is_countermanded(earlier.text, later.text):
@@ -167,6 +171,12 @@ def _opened(said: Said) -> Said:
     return replace(said, text=text, is_announced=said.is_announced or is_new)
 
 
+def _concluded(said: Said) -> Said:
+    """What the speaker concludes from what somebody says: "Tom says the road is open, so [my bus is the 14 again]"."""
+    result = _RESULT.search(said.text) if _REPORTED.match(said.text) else None
+    return said if result is None else replace(said, text=said.text[result.end() :])
+
+
 def _has_another(earlier: Said, later: Said) -> bool:
     """Another numbered thing is the speaker's, another platform is used, or somebody else does the same."""
     one, other, is_told = earlier.text, later.text, later.is_announced
@@ -180,6 +190,8 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
     if len(earlier) > _CLAUSES_CHARS_MAX or len(later) > _CLAUSES_CHARS_MAX:
         return Relation.UNKNOWN
     if are_contrasted(earlier, later) or _is_kept(earlier, later) or leaves_another_group(earlier, later):
+        return Relation.COMPATIBLE
+    if are_two_relatives(earlier, later):
         return Relation.COMPATIBLE
     if _REPORTED.match(later) and not _REPORTED.match(earlier):
         return Relation.UNKNOWN
@@ -218,7 +230,17 @@ def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
-    rules = (is_over, is_fulfilled, is_lifted, is_reversed, is_listed_anew, is_exchanged)
+    rules = (
+        is_over,
+        is_fulfilled,
+        is_lifted,
+        is_reversed,
+        is_listed_anew,
+        is_exchanged,
+        is_titled_anew,
+        goes_back_to_another_number,
+        is_meanwhile_over,
+    )
     if any(rule(earlier, later) for rule in rules):
         return True
     first, second = read_statement(earlier), read_statement(later)

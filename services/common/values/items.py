@@ -45,6 +45,12 @@ _GONE: Final = _of(
     rf"^(?:please\s)?(?:take|cross|strike|leave|cut|scratch)\s{_THE}{_ITEM}\s(?:off|out|from)\b",
     rf"\b(?:struck|crossed|scratched)\s{_THE}{_ITEM}\s(?:off|out)\b",
     rf"\b(?:took|taken|put)\sme\soff\s{_THE}{_ITEM}{_ENDS_HERE}",
+    # What somebody is told to do with it: "scrap the stove", "no more raisins", "swap the jam for honey".
+    rf"^(?:(?:ok(?:ay)?|so|and|oh|please|just|actually),?\s){{0,2}}(?:scrap|skip|drop|forget(?:\sabout)?|bin|ditch|omit|remove|delete|cross\s(?:out|off)|"
+    rf"strike(?:\s(?:off|out))?|leave\s(?:out|off)|take\s(?:out|off)|no\sneed\sfor|no\smore|don't\s(?:bother\swith|pack|buy|bring|order|include))"
+    rf"\s{_THE}{_ITEM}(?=$|[.,;!]|\splease\b|{_ENDS_HERE[3:-1]})",
+    rf"^(?:(?:please|so|ok)\s)?(?:swap|replace|exchange)\s{_THE}{_ITEM}\s(?:for|with|by)\b",
+    rf"\binstead\sof\s{_THE}{_ITEM}{_ENDS_HERE}",
     # What was done with it: "Safari is dropped", "astronomy was taken out".
     rf"^{_THE}{_ITEM}\s(?:is|are|was|were|got|has\sbeen|have\sbeen)\s(?:now\s|finally\s)?(?:dropped|axed|scrapped|removed|taken\sout|struck\soff|"
     r"discontinued|phased\sout|no\slonger\ssupported)(?=$|[,.;!]|\s(?:from|since|as\sof|for\sgood|because|after|due\sto|altogether)\b)",

@@ -24,8 +24,8 @@ _EVENTS: Final = (
 )
 _AFTER_EVENT: Final = rf"after\s(?:the|my|our)\s(?:\w+\s)?{_EVENTS}"
 _SINCE: Final = (
-    r"(?:since|following)\s(?:the|my|our|a)\s(?!last\s(?:chat|talk|call))(?!chat|talk|conversation|call)\w+"
-    r"(?:\s(?!(?:my|our|i|we|the|is|are|was|has|have)\b)\w+)?"
+    r"(?:since|following)\s(?:the|my|our|a)\s(?!last\s(?:chat|talk|call))(?!chat|talk|conversation|call)[\w-]+"
+    r"(?:\s(?!(?:my|our|i|we|the|is|are|was|has|have)\b)[\w-]+)?"
 )
 _WHEN: Final = (
     rf"(?:(?:from|as\sof|since|starting|effective|beginning|with\seffect\sfrom)\s{_MOMENT}|{_SINCE}|{_AFTER_EVENT})"

@@ -36,8 +36,32 @@ _NO_SUBJECT: Final = re.compile(
     r"^(?:haven't|have\snot|hadn't)\s(?:yet\s)?[a-z]+(?:ed|en|ne|nt|de|ld|ght|et)\s", re.IGNORECASE
 )
 """As in "haven't signed the contract"."""
+_NOTED: Final = re.compile(
+    r"^(?:(?:please|pls|kindly|just|also)\s){0,2}(?:note|be\saware|be\sadvised|remember|bear\sin\smind|keep\sin\smind|"
+    r"take\snote|make\sa\snote|don't\sforget|you\sshould\sknow)\sthat\s(?=(?:i|i'm|i've|we|we're|we've|my|our|the|it|(?-i:[A-Z])[\w'-]+)\s)",
+    re.IGNORECASE,
+)
+"""As in "please note that I prefer a window seat"."""
+_MATRIX: Final = re.compile(
+    r"^(?:(?:well|so|and|but|anyway),?\s)?the\s(?!(?:[\w-]+\s){0,2}(?:hope|idea|plan|dream|rumou?r|fear|risk|worry|claim|theory|assumption|"
+    r"goal|aim|worst|danger|wish|joke|suggestion|proposal|guess|belief|story|lie|myth|odds|chance|thought|concern|condition|hypothesis|"
+    r"legend|trick|rule|point)\s)(?:[\w-]+\s){0,2}[\w-]{4,20}\s(?:is|was)\sthat\s(?=(?:i|i'm|i've|we|we're|we've|my|our|the|(?-i:[A-Z])[\w'-]+)\s)",
+    re.IGNORECASE,
+)
+"""As in "the upshot is that my boss is Ms Birch". What is hoped, planned or feared is not so."""
+_FOR_RECORDS: Final = re.compile(
+    r"^(?:[\w'-]+\s){0,4}?for\s(?:the|your|my|our)\s(?:[\w'-]+\s){0,3}?(?:list|records?|form|files?|diary|calendar|notes?|runbook|handbook|"
+    r"playbook|wiki|readme|docs?|documentation|minutes|log|logbook|directory|contacts|address\sbook|profile|register):\s(?=\w)",
+    re.IGNORECASE,
+)
+"""As in "for the runbook: we release on Wednesdays": where it is to be written down. It limits nothing."""
+_CONJUNCTION: Final = re.compile(r"^(?:oh,?\s)?(?:and|but)\s(?!(?:yet|so|also|then|now)\b)(?=[\w'])", re.IGNORECASE)
 _NEWS: Final = re.compile(r"\b(?:update|heads|news)\b", re.IGNORECASE)
 """Openers that say that what follows is new."""
+
+
+_BEFORE_STATEMENTS: Final = (_CONJUNCTION, _FOR_RECORDS)
+"""Set aside only before a statement: an order ("for the wiki: be brief") or a fragment ("and a cat") goes on."""
 
 
 class Opened(NamedTuple):
@@ -57,9 +81,11 @@ def without_opener(text: str) -> Opened:
     rest, is_new = text, False
     if _NO_SUBJECT.match(text):
         rest = f"I {text[:1].lower()}{text[1:]}"
-    for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _BESIDE, _ANSWER):
+    for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _BESIDE, _ANSWER, _CONJUNCTION, _FOR_RECORDS, _MATRIX, _NOTED):
         match = pattern.match(rest)
         if match is None or match.end() > _CHARS_MAX or len(rest[match.end() :].split()) < _WORDS_MIN:
+            continue
+        if pattern in _BEFORE_STATEMENTS and not _states(rest[match.end() :]):
             continue
         is_new = is_new or _NEWS.search(match[0]) is not None
         rest = rest[match.end() :]
@@ -71,3 +97,9 @@ def is_only_greeting(sentence: str) -> bool:
     rest = without_opener(sentence).text
     words = [word.casefold().strip(".,!") for word in rest.split()]
     return rest == sentence or len(words) < _WORDS_MIN or verb_place(words) is None
+
+
+def _states(rest: str) -> bool:
+    """Whether a text opens with a subject and a verb."""
+    place = verb_place([word.casefold().strip(".,!") for word in rest.split()])
+    return place is not None and place > 0

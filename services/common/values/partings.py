@@ -23,7 +23,7 @@ from services.common.values.holders import holder_of
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality
 from services.common.values.phrases import Phrase, compiled, read_phrases, value_words
-from services.common.values.pieces import read_statement
+from services.common.values.pieces import clauses_up_to, read_statement
 from services.common.values.reading import Clause
 from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
@@ -192,7 +192,7 @@ def _ends(earlier: str, said: str, later: str) -> bool:
     partings = _partings(later)
     if not partings:
         return False
-    for clause in read_statement(earlier).clauses:
+    for clause in clauses_up_to(_WORDS_MAX, earlier):
         if any(parting.kind == "gone" and _is_part_of(clause, parting.thing) for parting in partings):
             return True
         if not _is_lasting(clause):

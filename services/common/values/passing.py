@@ -23,6 +23,10 @@ _FOR_A_WHILE: Final = re.compile(
     r"(?:done|finished|ready|fixed|repaired|renovated|healed|back|over|sold|found|mended|gone|off|out|better)\b)",
     re.IGNORECASE,
 )
+_ONCE: Final = re.compile(
+    r"\b(?:just\s)?this\s(?:time|once)\b(?!\s(?:next|last|tomorrow|yesterday|around|of))|\bfor\sonce\b", re.IGNORECASE
+)
+"""As in "the lesson is on Friday this time"."""
 _PERFECT: Final = re.compile(r"\b(?:been|have|has|'ve)\b|\b(?:postponed|extended|paid|since)\b|n't\b", re.IGNORECASE)
 """What lasts since then is no stay of some weeks: "I've been in Oslo for two weeks"."""
 
@@ -131,7 +135,7 @@ _CLOSED_A_DAY: Final = re.compile(
 
 def is_for_a_while(text: str) -> bool:
     """Returns whether a statement says of itself that it holds for a while only: "for two weeks", "for now"."""
-    if _CLOSED_A_DAY.search(text) is not None:
+    if _CLOSED_A_DAY.search(text) is not None or _ONCE.search(text) is not None:
         return True
     return _FOR_A_WHILE.search(text) is not None and _PERFECT.search(text) is None
 

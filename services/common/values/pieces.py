@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.complements import KIN
+from services.common.values.parts import split_parts
 from services.common.values.reading import Clause, read_clauses
 
 _ROLE_SUBJECTS: Final = re.compile(
@@ -61,6 +62,19 @@ def read_statement(text: str) -> Read:
         if clause.subject in {("she",), ("he",)} and is_kin and not set(map(str, before.rest)) & before.names:
             clause.subject = before.subject  # "my mother has moved, she lives in Oban now"
     return Read(pieces, clauses)
+
+
+def clauses_up_to(words_max: int, text: str) -> Iterator[Clause]:
+    """Yields the clauses of a statement, and its first part where a clause is longer: the remarks behind it say more.
+
+    Args:
+        words_max: How many words a clause may have.
+        text: The statement.
+    """
+    clauses = read_statement(text).clauses
+    yield from clauses
+    if any(len(clause.tokens) > words_max for clause in clauses):
+        yield from read_statement(split_parts(text)[0]).clauses
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -43,6 +43,30 @@ _WORDS_MIN: Final = 2
 _LABEL: Final = re.compile(r"^(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w'-]{2,20})?):\s", re.IGNORECASE)
 
 
+_BACK_TO: Final = re.compile(
+    r"^(?:(?:so|and|right|ok(?:ay)?|well),?\s)?(?:(?:we're|i'm|we\sare|i\sam|it's|let's\s(?:go|get))\s)?(?:now\s)?back\s(?:down\s|up\s)?to\s"
+    r"(?P<what>[^,;:.!?]{2,80}?)(?:,?\s(?:again|now|please|then|from\s(?:now|today|tomorrow|next\s\w+)(?:\son)?))*(?:[,;:.!]|$)",
+    re.IGNORECASE,
+)
+
+
+def goes_back_to_another_number(earlier: str, later: str) -> bool:
+    """Returns whether one goes back to what the earlier statement says with another number: "back to dinners for four".
+
+    Args:
+        earlier: A statement.
+        later: A later one of the same speaker.
+    """
+    match = _BACK_TO.match(later)
+    if match is None or len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _DENIED.search(later):
+        return False
+    second = tuple(_items(match["what"]))
+    named = [item for item in second if isinstance(item, str) and item not in STOP]
+    return bool(named) and any(
+        _is_other_number(first[-len(second) :], second) for first in _readings(earlier) if len(first) >= len(second)
+    )
+
+
 def gives_another_number(earlier: str, later: str, *, is_told: bool) -> bool:
     """Returns whether the later statement repeats the earlier one with another number of the same measure.
 
@@ -99,6 +123,14 @@ def _items(text: str) -> Iterator[Item]:
 
 
 def _differ_in_number(first: tuple[Item, ...], second: tuple[Item, ...], *, is_new: bool) -> bool:
+    if not _is_other_number(first, second):
+        return False
+    words = [item for item in first if isinstance(item, str)]
+    return _is_slot(words, is_new=is_new)
+
+
+def _is_other_number(first: tuple[Item, ...], second: tuple[Item, ...]) -> bool:
+    """Whether two rows of words differ in one number of the same measure and in nothing else."""
     if len(first) != len(second) or set(map(str, first)) & (HEDGES - {"may"}):
         return False
     differing = [(x, y) for x, y in zip(first, second, strict=True) if x != y]
@@ -107,10 +139,7 @@ def _differ_in_number(first: tuple[Item, ...], second: tuple[Item, ...], *, is_n
     ((x, y),) = differing
     if not isinstance(x, Value) or not isinstance(y, Value):
         return False
-    if not {x.kind, y.kind} <= _COUNTED or x.kind is not y.kind or match_values(x, y) is not Match.DIFFERENT:
-        return False
-    words = [item for item in first if isinstance(item, str)]
-    return _is_slot(words, is_new=is_new)
+    return {x.kind, y.kind} <= _COUNTED and x.kind is y.kind and match_values(x, y) is Match.DIFFERENT
 
 
 def _is_slot(words: list[str], *, is_new: bool) -> bool:

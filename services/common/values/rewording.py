@@ -16,6 +16,12 @@ _BACK_TO: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "I'm back to taking the train": what is done now is said by the gerund."""
+_ORDER_BACK: Final = re.compile(
+    r"^(?:(?:please|just|let's)\s)?(?:go|come|switch|change|get)\sback\sto\s(?P<deed>[a-z]{2,20}ing)\b"
+    r"(?P<rest>[^,;:.!?]{0,100}?)(?:,?\s(?:please|again|as\sbefore|thanks))*[.!]?$",
+    re.IGNORECASE,
+)
+"""As in "go back to writing to me in English"."""
 _TAKEN_OUT: Final = re.compile(
     r"\b(?:i|we|they|he|she)(?:'ve|\shave|\shas)?(?:\s(?:just|finally|now|already))?\s(?:took|taken|pulled|withdrew|withdrawn|removed|moved)\s"
     r"(?P<who>(?-i:[A-Z])[\w-]{1,30}|(?:my|our)\s[\w-]{2,20}|me|us)\s(?:out\sof|from|away\sfrom)\s(?P<what>(?:the\s)?(?-i:[A-Z])[^,;:.!?]{1,40}?)"
@@ -33,6 +39,20 @@ _SAY_NOW: Final = re.compile(
     r"^(?:they|he|she)\s(?:say|says|tell\sme|tells\sme)\snow\s(?:that\s)?(?=(?:the|my|our|it)\s)", re.IGNORECASE
 )
 """As in "they say now the man comes on Tuesday": what was told before holds no more."""
+_SAY_CHANGE: Final = re.compile(
+    r"^(?:(?:(?:just\s)?(?:one|a|another|the\sonly)\s)?(?:[a-z-]+\s)?(?<!no\s)changes?|(?:one\s|a\s)?new)"
+    r"(?P<since>\s(?:from|as\sof|as\sfrom|starting|beginning|since)\s[^:;.!?]{2,40}?|(?<!new)\s(?:to|in)\s(?:the|my|our)\s[\w\s-]{2,30})?:\s(?=\w)",
+    re.IGNORECASE,
+)
+"""As in "one change from this sprint onwards: we cut releases from main"."""
+_ONCE_MORE: Final = re.compile(r"\b(?:once\smore|anew)\b", re.IGNORECASE)
+_FROM_TODAY: Final = re.compile(
+    r"\b(?:in\s)?(?P<span>(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d{1,3}|a\scouple\sof)\s(?:days?|weeks?|months?|years?|fortnight)|a\sfortnight)"
+    r"\sfrom\s(?:today|now)\b(?!\son)",
+    re.IGNORECASE,
+)
+_IN_ONE: Final = re.compile(r"\bin\sa\s(?P<unit>week|fortnight)(?:'s\stime)?\b", re.IGNORECASE)
+_ONE: Final = {"week": "one week", "fortnight": "two weeks"}
 _HAS: Final = re.compile(
     r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:left|died|moved|folded|emigrated|retired|quit|resigned|been)\b)",
     re.IGNORECASE,
@@ -81,7 +101,8 @@ def in_plain_words(text: str) -> str:
     match = _BACK_TO.match(plain)
     if match is not None and lemma(match["deed"].casefold()) in VERBS:
         return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
-    says = _SAY_NOW.match(plain)
+    plain = _ONCE_MORE.sub("again", plain)
+    says = _SAY_NOW.match(plain) or _SAY_CHANGE.match(plain)
     if says is not None:
         said, comma, remark = plain[says.end() :].rstrip(".! ").partition(",")
         return f"{said} now{comma}{remark}"
@@ -100,6 +121,9 @@ def in_plain_words(text: str) -> str:
     lost = _LOST.search(plain)
     if lost is not None:
         return f"our {lost['what']} is a total loss"
+    order = _ORDER_BACK.match(plain)
+    if order is not None and lemma(order["deed"].casefold()) in VERBS:
+        return f"Please {lemma(order['deed'].casefold())}{order['rest'].rstrip()} again"
     taken = _TAKEN_OUT.search(plain)
     if taken is not None:
         who = {"me": "I", "us": "We"}.get(taken["who"].casefold(), taken["who"])
@@ -108,6 +132,14 @@ def in_plain_words(text: str) -> str:
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
     return plain if plain != text.replace("\u2019", "'") else text
+
+
+def with_span_first(text: str) -> str:
+    """Returns a statement with "in three weeks" for "three weeks from today", and "in two weeks" for "in a fortnight".
+
+    "From today" would be read as a word that something is new.
+    """
+    return _IN_ONE.sub(lambda match: f"in {_ONE[match['unit'].casefold()]}", _FROM_TODAY.sub(r"in \g<span>", text))
 
 
 def as_own(earlier: str, later: str) -> tuple[str, str]:

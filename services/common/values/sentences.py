@@ -25,6 +25,18 @@ _ASKED: Final = re.compile(
     r"why|got|have\s+you)\b[^,;]*\?$|(?:[,;]|\s-)\s*(?:so\s+|and\s+)?(?:can|could|should|how|what)\s+(?:you|i|can|do)\b.*$",
     re.IGNORECASE,
 )
+_REQUESTED: Final = re.compile(
+    r"^(?:(?:and|so|but|ok|okay|hey|also),?\s)?(?:please,?\s)?(?:can|could|would|will)\syou\s(?:please\s|kindly\s)?"
+    r"(?P<order>(?!(?:remind|recommend|suggest|help|walk|guide|take|think|imagine|believe|see|be|have|like|say)\b)[a-z]{2,20}\s[^?]{3,160}?),?(?:\splease)?\s?(?:\?|\.)?$",
+    re.IGNORECASE,
+)
+_FOR_GOOD: Final = re.compile(
+    r"\b(?:from\snow\son|from\stoday(?:\son)?|in\s(?:the\s)?future|going\sforward|any\s?more|as\sbefore|like\sbefore)\b|\bstop\s\w+ing\b|"
+    r"^(?:please\s)?go\sback\sto\s\w+ing\b|"
+    r"^(?!(?:explain|tell|send|show|repeat|check|try|run|read|look|list|do|give|go|write\sit|print|open|start|share|post)\b).*\bagain\b",
+    re.IGNORECASE,
+)
+"""Says that a request holds from now on, and is not for once: "could you write to me in English again?"."""
 _GRANTED: Final = re.compile(
     r"\b(?:the\s+fact\s+that|remind\s+me\s+that|given\s+that|considering\s+that)\s+"
     r"(?P<said>(?:i|we|it|it's|my|our|the|there)\b[^?]{3,200})\?$",
@@ -51,8 +63,12 @@ _GREETING: Final = re.compile(
 def stated_part(sentence: str) -> str:
     """Returns a sentence without the questions behind it: "I have 45 sources, how can I sort them?".
 
-    What a question takes for granted is stated: "can you remind me that it's rescheduled to Monday?".
+    What a question takes for granted is stated: "can you remind me that it's rescheduled to Monday?". A request that
+    holds from now on is an order: "could you write to me in English again?".
     """
+    requested = _REQUESTED.match(sentence)
+    if requested is not None and _FOR_GOOD.search(requested["order"]):
+        return f"Please {requested['order']}"
     granted = _GRANTED.search(sentence)
     if granted is not None:
         before = sentence[: granted.start()]

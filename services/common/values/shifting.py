@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.everyday import day_named
 from services.common.values.fields import CHANGED
-from services.common.values.lexicon import MONTHS, ORDINALS, SMALL_NUMBERS, WEEKDAYS
+from services.common.values.lexicon import AUXILIARIES, MONTHS, ORDINALS, SMALL_NUMBERS, WEEKDAYS
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.partings import related
@@ -186,13 +186,19 @@ def _read(said: str) -> Iterator[_Shift]:
             groups = match.groupdict()
             thing = _thing(groups.get("x") or "")
             text = groups.get("v") or ""
-            if thing is None or not text:
+            if thing is None or not text or _is_possessive(said, match):
                 continue
             items = ValueReader(tokenize(f"at {text}" if kind != "measured" else text)).read()
             values = tuple(item for item in items if isinstance(item, Value))
             whens = _whens([*text.split(), *said[match.end() :].split()[:2]]) if kind != "measured" else frozenset()
             if values or whens:
                 yield _Shift(kind, thing, whens, values)
+
+
+def _is_possessive(said: str, match: re.Match[str]) -> bool:
+    """Whether an "'s" that a phrase takes for "is" makes an owner: "Marek's birthday is 11 March" is not of Marek."""
+    before = said[match.start() : match.start("v")].split()
+    return before[-1:] == ["'s"] and bool(AUXILIARIES & set(match["v"].lower().split()))
 
 
 def _thing(text: str) -> frozenset[str] | None:

@@ -80,11 +80,15 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         named = [index for index in _named(wanted, read_texts) if not _is_of_another(read_texts[index], wanted)]
         if wanted.about_name:
             return named
+        worded = {index for index in named if any(has(read_texts[index], topic) for topic in wanted.topics)}
+        # The name alone makes texts similar: beside texts with words of the topic they must be as near as those.
+        best = max((similarities[index] for index in worded), default=0.0)
+        low = max(rules.with_name_min, best - rules.similarity_margin)
         return [
             index
             for index in named
-            if any(has(read_texts[index], topic) for topic in wanted.topics)
-            or similarities[index] >= rules.with_name_min
+            if index in worded
+            or similarities[index] >= low
             or told_of(wanted.topics, texts[index])
             or goes_with(wanted.topics, [word.bare for word in read_texts[index]])
         ]

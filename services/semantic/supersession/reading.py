@@ -14,6 +14,7 @@ from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
 from services.common.values.sentences import announces, is_statement, presupposed_part, stated_part
+from services.common.values.unreal import unreal_places
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 
@@ -34,11 +35,14 @@ async def assertions_of(
         comparer: Reads by which words a statement is found.
     """
     # Splitting takes processor time: other calls go on meanwhile.
-    stated = await asyncio.to_thread(lambda: [(source, _stated(source, settings)) for source in sources])
+    stated = await asyncio.to_thread(
+        lambda: [(source, said := _stated(source, settings), unreal_places(said)) for source in sources]
+    )
     kept = [
         (source, sentences, number)
-        for source, sentences in stated
+        for source, sentences, unreal in stated
         for number in range(min(len(sentences), settings.sentences_max))
+        if number not in unreal
     ]
     words = await comparer.keys([sentences[number] for _, sentences, number in kept])
     return [

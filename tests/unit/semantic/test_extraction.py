@@ -316,3 +316,18 @@ async def test_batches_do_not_change_what_is_found() -> None:
     extractor = ParsedFactExtractor(InProcessParser())
     together = await extractor.extract(sources)
     assert together == [(await extractor.extract([one]))[0] for one in sources]
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("Let's do a role-play: I'm a farmer. I have three dogs.", []),
+        ("I love Mondays. Not.", []),
+        ("In my novel I live in Rome and I work as a spy.", []),
+        ("I practically live at the gym.", []),
+        ("Let's pretend I'm a pilot. Seriously now, I live in Leeds.", [("Nadia", "lives_in", "Leeds")]),
+        ("My role-play group meets on Fridays. I have two dogs.", [("Nadia", "has_pet", "two dogs")]),
+    ],
+)
+def test_spec_3_4_what_is_played_or_taken_back_gives_no_fact(said: str, found: list[tuple[str, str, str]]) -> None:
+    assert triples(said) == found

@@ -12,7 +12,8 @@ from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
-from services.common.values.irony import goes_on_ironically, is_ironic
+from services.common.values.irony import goes_on_ironically
+from services.common.values.unreal import unreal_places
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.clauses import Clause, Modality, clauses_of
@@ -124,22 +125,26 @@ class ParsedFactExtractor:
     def _found(self, said: _Said, parsed: Sequence[ParsedText]) -> Iterator[FactDraft]:
         known: Subject | None = None
         is_meant_otherwise = False
-        for text in parsed:
-            for tokens in text.sentences:
-                sentence = text.text[tokens[0].start : tokens[-1].end].strip()
-                order = instructions.read_sentence(sentence)
-                if order is not None and order.kind != "remember":
-                    yield replace(_ordered(order, said), sentence=sentence)
-                    continue
-                is_meant_otherwise = is_ironic(sentence) or (is_meant_otherwise and goes_on_ironically(sentence))
-                if is_meant_otherwise:
-                    continue
-                tree = Tree(tokens)
-                found = list(_facts_of_sentence(tree, said, known))
-                if order is not None:
-                    found = [self._asked(fact) for fact in found or _to_remember(order.text, said)]
-                yield from (replace(fact, sentence=sentence) for fact in found)
-                known = _last_person(tree) or known
+        sentences = [
+            (tokens, text.text[tokens[0].start : tokens[-1].end].strip())
+            for text in parsed
+            for tokens in text.sentences
+        ]
+        unreal = unreal_places([sentence for _, sentence in sentences])
+        for place, (tokens, sentence) in enumerate(sentences):
+            order = instructions.read_sentence(sentence)
+            if order is not None and order.kind != "remember":
+                yield replace(_ordered(order, said), sentence=sentence)
+                continue
+            is_meant_otherwise = place in unreal or (is_meant_otherwise and goes_on_ironically(sentence))
+            if is_meant_otherwise:
+                continue
+            tree = Tree(tokens)
+            found = list(_facts_of_sentence(tree, said, known))
+            if order is not None:
+                found = [self._asked(fact) for fact in found or _to_remember(order.text, said)]
+            yield from (replace(fact, sentence=sentence) for fact in found)
+            known = _last_person(tree) or known
 
     def _asked(self, fact: FactDraft) -> FactDraft:
         weight = min(1.0, fact.importance + self._settings.asked_importance_bonus)

@@ -214,6 +214,14 @@ CASES: list[tuple[str, Texts]] = [
     ),
     ("my weight", {"I weigh 83.": (0.6, True), "My kettlebell weighs 12.": (0.5, False)}),
     (
+        "the farewell lunch for Nadia",
+        {
+            "The farewell lunch for Nadia is on the 31st.": (0.8, True),
+            "Nadia starts at the museum on 2 June.": (0.62, False),
+            "Nadia is so easy to surprise with a meal, it will be a great day.": (0.75, True),
+        },
+    ),
+    (
         "Basil from number 4",
         {"Basil from number 4 moans.": (0.5, True), "Basil goes behind the parsley.": (0.3, False)},
     ),
