@@ -256,8 +256,8 @@ class EmbeddedPostgres:
             "max_wal_size": f"{self._settings.wal_size_max_mb}MB",
             # Queries are short: compiling one costs more than it saves.
             "jit": "off",
-            # Statements that were planned while their tables were empty read whole indexes until the tables are analyzed.
-            # A minute, the default, is long when somebody imports right after the first start.
+            # Statements that were planned while their tables were empty read whole indexes until the tables are
+            # analyzed. A minute, the default, is long when somebody imports right after the first start.
             "autovacuum_naptime": "5s",
             "timezone": "UTC",
             "log_timezone": "UTC",

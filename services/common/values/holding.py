@@ -41,7 +41,6 @@ from services.common.values.lexicon import SMALL_NUMBERS
 from services.common.values.listing import is_exchanged, is_listed_anew
 from services.common.values.lives import lives_on
 from services.common.values.means import goes_by_other_means
-from services.common.values.meanwhile import is_meanwhile_over
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
@@ -239,7 +238,6 @@ def _turns_back(earlier: str, later: str) -> bool:
         is_exchanged,
         is_titled_anew,
         goes_back_to_another_number,
-        is_meanwhile_over,
     )
     if any(rule(earlier, later) for rule in rules):
         return True

@@ -7,7 +7,6 @@ from datetime import date
 import pytest
 
 from services.common.values.holding import Said, supersedes
-from services.common.values.meanwhile import is_meanwhile_over
 from services.common.values.model import Relation
 from services.common.values.openers import without_opener
 from services.common.values.restated import goes_back_to_another_number
@@ -154,23 +153,6 @@ def test_spec_3_5_a_name_in_quotation_marks_is_another(earlier: str, later: str,
 )
 def test_spec_3_5_one_goes_back_to_another_number(earlier: str, later: str, *, is_back: bool) -> None:
     assert goes_back_to_another_number(earlier, later) is is_back
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later", "is_over"),
-    [
-        ("We're meeting on Zoom while the hall is painted.", "The hall is painted, we meet there again.", True),
-        ("Mum's minding Pip while I'm in hospital.", "I'm home and Pip's with us.", True),
-        ("I'm using the sink while the shower is being fixed.", "The shower's fixed!", True),
-        ("Lucy is covering my classes while I'm on leave.", "I'm back in hospital.", False),
-        ("I'm running the till while Ola is off sick.", "Ola is back on Monday.", False),
-        ("I'm running the till while Ola is off sick.", "Per is back.", False),
-        ("The neighbour feeds the cat while I'm away.", "I'm back.", False),
-        ("I'm wearing a vest while I'm painting.", "I'm back.", False),
-    ],
-)
-def test_spec_3_5_what_holds_while_something_else_does_ends_with_it(earlier: str, later: str, *, is_over: bool) -> None:
-    assert is_meanwhile_over(earlier, later) is is_over
 
 
 @pytest.mark.parametrize(
