@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     seed=options.seed,
                     data_dir=Path(folder) / "data",
                     calls_per_round=options.calls,
+                    told=lambda words: print(words, file=sys.stderr, flush=True),
                 )
             )
     except BenchError as error:

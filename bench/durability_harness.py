@@ -13,7 +13,7 @@ import itertools
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -57,6 +57,7 @@ async def run_rounds(
     data_dir: Path,
     calls_per_round: int = 2_000,
     is_mixed: bool = True,
+    told: Callable[[str], None] = lambda _: None,
 ) -> DurabilityReport:
     """Write, kill and restart for some rounds, let the store come to rest, and verify it.
 
@@ -67,6 +68,7 @@ async def run_rounds(
         data_dir: Folder of the store; need not exist. Its neighbour with the suffix `.log` takes the output.
         calls_per_round: Most new calls between two kills.
         is_mixed: Whether erasures, imports and maintenance run beside the writers.
+        told: Called with what was done, in words, for who watches: a long run says nothing else before its end.
 
     Returns:
         The verdict; nothing is raised for violations.
@@ -74,13 +76,14 @@ async def run_rounds(
     Raises:
         BenchError: The services did not come up, or the backlog does not empty.
     """
-    run = _Run(random.Random(seed), TextSource(seed), Child(data_dir), in_flight, is_mixed=is_mixed)
+    run = _Run(random.Random(seed), TextSource(seed), Child(data_dir), in_flight, is_mixed=is_mixed, told=told)
     try:
         await run.start()
         for number in range(rounds):
             variant = list(Kill)[number % len(Kill)]
             await run.write_and_kill(variant, calls_max=calls_per_round, round_number=number)
             await run.start()
+            told(f"{number + 1} of {rounds} kills: {variant.value}")
         return await run.settle_and_verify()
     finally:
         await run.stop()
@@ -90,13 +93,21 @@ class _Run:
     """State of one run."""
 
     def __init__(
-        self, choice: random.Random, texts: TextSource, child: Child, in_flight: int, *, is_mixed: bool
+        self,
+        choice: random.Random,
+        texts: TextSource,
+        child: Child,
+        in_flight: int,
+        *,
+        is_mixed: bool,
+        told: Callable[[str], None],
     ) -> None:
         self._choice = choice
         self._texts = texts
         self._child = child
         self._in_flight = in_flight
         self._is_mixed = is_mixed
+        self._told = told
         self._calls: list[Call] = []
         self._actors = Actors(choice, texts, self._calls)
         self._checkpoints: list[AuditCheckpoint] = []
@@ -166,7 +177,9 @@ class _Run:
             client = await stack.enter_async_context(Client(addresses.gateway))
             await self._actors.finish(gateway, client)
             await self._answer_all(gateway)
-            backlog = await gateway.wait_delivered()
+            backlog = await gateway.wait_delivered(
+                on_progress=lambda pending: self._told(f"{pending} deliveries wait"), poll_seconds=5.0
+            )
             converge_seconds = time.perf_counter() - restarted
             verdict = Verdict()
             if backlog.dead:
