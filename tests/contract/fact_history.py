@@ -16,7 +16,7 @@ from services.semantic.facts.working_set import FactWorkingSet
 from tests.contract.fact_marks import MakeService, boat
 from tests.contract.fact_samples import MODEL, PROJECT, enter, likes, lives_in, vector
 from tests.contract.fact_store import MakeStore
-from tests.contract.supersession_store import ADA, BEN, NOON
+from tests.contract.supersession_samples import ADA, BEN, NOON
 
 EVIDENCE = EvidenceSettings()
 

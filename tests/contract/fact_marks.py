@@ -36,7 +36,7 @@ from services.semantic.supersession.service import SupersessionService
 from services.semantic.supersession.store import SupersessionStore
 from tests.contract.fact_samples import EMBEDDER, enter, likes, lives_in
 from tests.contract.fact_store import MakeStore
-from tests.contract.supersession_store import ADA, BEN, NOON, OTHER, once, turn
+from tests.contract.supersession_samples import ADA, BEN, NOON, OTHER, once, turn
 from tests.support.clock import FakeClock
 from tests.support.parsing import InProcessParser
 

@@ -12,7 +12,7 @@ from services.common.encryption.envelope import DecryptionError
 from services.common.owners import UserId
 from services.semantic.facts.store import FactPosition
 from services.semantic.profile.model import Preferences
-from tests.contract import code_store, supersession_store
+from tests.contract import code_store, supersession_samples
 from tests.contract.fact_samples import ANN, enter, lives_in, said
 from tests.support.semantic_canaries import CANARY, EVERYTHING, Stores, assertion, write_canaries, write_fact
 
@@ -81,7 +81,7 @@ class SemanticEncryptionContract:
             for _ in range(3):
                 await enter(stores.facts, ANN, [said(lives_in(CANARY))])
                 await stores.supersessions.add(
-                    ANN, [assertion(3)], supersession_store.decide, candidates_max=supersession_store.at_most(9)
+                    ANN, [assertion(3)], supersession_samples.decide, candidates_max=supersession_samples.at_most(9)
                 )
 
         async def write_code() -> None:

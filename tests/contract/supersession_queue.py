@@ -36,7 +36,7 @@ from services.semantic.supersession.queue_store import SupersessionQueueStore
 from services.semantic.supersession.store import SupersessionStore
 from tests.contract.fact_samples import enter, lives_in
 from tests.contract.fact_store import MakeStore
-from tests.contract.supersession_store import ADA, BEN, NOON, OTHER, assertion, at_most, decide, once, turn
+from tests.contract.supersession_samples import ADA, BEN, NOON, OTHER, assertion, at_most, decide, once, turn
 from tests.support.clock import FakeClock
 from tests.support.language_model import FakeEndpoint, fake_endpoint
 from tests.unit.semantic.test_adjudication import prefers, rulings

@@ -18,7 +18,7 @@ from services.semantic.profile.model import Preferences
 from services.semantic.profile.store import ProfileStore
 from services.semantic.supersession.model import Assertion, Place
 from services.semantic.supersession.store import SupersessionStore
-from tests.contract import code_store, profile_store, supersession_store
+from tests.contract import code_store, profile_store, supersession_samples
 from tests.contract.fact_samples import ANN, DAY_ONE, enter, lives_in, new_id, said
 
 CANARY: Final = "Miso the cat prefers sardines"
@@ -80,7 +80,7 @@ def assertion(number: int) -> Assertion:
 async def write_canaries(stores: Stores) -> FactId:
     fact_id = await write_fact(stores)
     await stores.supersessions.add(
-        ANN, [assertion(1), assertion(2)], supersession_store.decide, candidates_max=supersession_store.at_most(9)
+        ANN, [assertion(1), assertion(2)], supersession_samples.decide, candidates_max=supersession_samples.at_most(9)
     )
 
     async def procedures(writer: ProcedureWriter) -> None:

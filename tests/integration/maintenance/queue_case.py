@@ -17,7 +17,7 @@ from services.semantic.supersession.model import QueuePolicy, State, Supersessio
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
 from services.semantic.supersession.stores.postgres_queue import PostgresSupersessionQueue
 from tests.contract.fact_samples import enter, lives_in
-from tests.contract.supersession_store import ADA, BEN, NOON, assertion, at_most, decide, turn
+from tests.contract.supersession_samples import ADA, BEN, NOON, assertion, at_most, decide, turn
 from tests.integration.maintenance.places import Place, Seen
 
 OWNERS: Final = (ADA, BEN)

@@ -29,7 +29,7 @@ from services.semantic.portability import semantic_records
 from services.semantic.stores.neo4j_content import SEALED_KINDS
 from services.semantic.stores.neo4j_copy import KINDS
 from services.semantic.stores.neo4j_sealing import DATA_KEYS
-from tests.contract import supersession_store
+from tests.contract import supersession_samples
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_samples import ANN, enter, lives_in, said
 from tests.contract.semantic_encryption import SemanticEncryptionContract
@@ -157,7 +157,7 @@ async def test_spec_7_3_replicas_that_make_the_key_of_a_user_at_once_make_one(wo
 
     async def state() -> None:
         await world.encrypted().supersessions.add(
-            ANN, [assertion(1)], supersession_store.decide, candidates_max=supersession_store.at_most(9)
+            ANN, [assertion(1)], supersession_samples.decide, candidates_max=supersession_samples.at_most(9)
         )
 
     await asyncio.gather(write("Lyon"), state(), write("Oslo"), state())
