@@ -17,9 +17,12 @@ SEQUENCES: Final = "sequences"
 
 _IS_OURS: Final = """
     c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    AND c.relname NOT IN ('schema_migrations', 'owner_revisions', 'embedded_index', 'purges', 'purge_schedule')
+    AND c.relname NOT IN (
+        'schema_migrations', 'owner_revisions', 'embedded_index', 'purges', 'purge_schedule', 'assertion_keys'
+    )
 """
 # Epochs are of one database: its caches load anew by them. So are the claim of an embedded index, and what was purged.
+# The words of statements follow from these: the target's triggers store them.
 # Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database
 # numbers its rows by for itself is an identity "by default", or, where tables in partitions cannot have one, a column
 # with a sequence that belongs to it: each database numbers its own. A second vector of a fact is not copied: a job
