@@ -16,6 +16,10 @@ from services.common.workers.process import WorkerEndedError, WorkerProcess, Wor
 _T = TypeVar("_T")
 
 
+class ComparingFailedError(Exception):
+    """A rule could not read a statement: a fault of ours. Says the kind of the error, and no word of a user."""
+
+
 class ComparerProcess:
     """Starts its process with the first statement, and again after a failure. Serves any number of event loops."""
 
@@ -58,11 +62,14 @@ class ComparerProcess:
     async def _exchange(self, message: dict[str, Any]) -> list[Any]:
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._thread, self._send, message)
+            response = await loop.run_in_executor(self._thread, self._send, message)
         except (WorkerEndedError, WorkerUnusableError) as error:
             raise StoreUnavailable("comparer") from error
         except RuntimeError as error:  # the thread was shut down meanwhile
             raise StoreUnavailable("comparer") from error
+        if "failed" in response:
+            raise ComparingFailedError(response["failed"])
+        return response["found"]  # type: ignore[no-any-return]
 
     def _send(self, message: dict[str, Any]) -> Any:
         return self._worker.exchange(message, timeout_seconds=self._settings.timeout_seconds)

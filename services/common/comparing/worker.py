@@ -2,7 +2,8 @@
 
 SECONDS is how long it holds what it read of a statement, so that erased words leave its memory. Requests are
 `{"pairs": [[earlier, later], ...]}` or `{"texts": [...]}`, a statement of a pair is
-`[text, speaker, is announced, day or null]`; responses are lists of relations, or of lists of words.
+`[text, speaker, is announced, day or null]`. Responses are `{"found": [...]}`, with relations or lists of words, or
+`{"failed": kind of the error}`.
 """
 
 from __future__ import annotations
@@ -41,11 +42,20 @@ def main(texts_seconds: float) -> None:
         cleared = time.monotonic()
         while True:
             # A request comes only after the response to the last one, so nothing waits in the buffer.
-            if not _arrives(requests, texts_seconds) or time.monotonic() - cleared >= texts_seconds:
+            left = cleared + texts_seconds - time.monotonic()
+            if left <= 0 or not _arrives(requests, left):
                 clear_text_caches()
                 cleared = time.monotonic()
-                continue
-            write_frame(responses, answer(read_frame(requests)))
+            else:
+                write_frame(responses, _answered(read_frame(requests)))
+
+
+def _answered(request: dict[str, Any]) -> dict[str, Any]:
+    """The response, or the kind of the error: a statement that no rule can read ends nothing but its own request."""
+    try:
+        return {"found": answer(request)}
+    except Exception as error:
+        return {"failed": type(error).__name__}
 
 
 def _arrives(stream: BinaryIO, seconds: float) -> bool:

@@ -45,7 +45,7 @@ _GONE: Final = _of(
     rf"^(?:please\s)?(?:take|cross|strike|leave|cut|scratch)\s{_THE}{_ITEM}\s(?:off|out|from)\b",
     rf"\b(?:struck|crossed|scratched)\s{_THE}{_ITEM}\s(?:off|out)\b",
     rf"\b(?:took|taken|put)\sme\soff\s{_THE}{_ITEM}{_ENDS_HERE}",
-    # What somebody is told to do with it: "scrap the stove", "no more raisins", "swap the jam for honey".
+    # An order takes the item off the list: "scrap the stove", "no more raisins", "swap the jam for honey".
     rf"^(?:(?:ok(?:ay)?|so|and|oh|please|just|actually),?\s){{0,2}}(?:scrap|skip|drop|forget(?:\sabout)?|bin|ditch|omit|remove|delete|cross\s(?:out|off)|"
     rf"strike(?:\s(?:off|out))?|leave\s(?:out|off)|take\s(?:out|off)|no\sneed\sfor|no\smore|don't\s(?:bother\swith|pack|buy|bring|order|include))"
     rf"\s{_THE}{_ITEM}(?=$|[.,;!]|\splease\b|{_ENDS_HERE[3:-1]})",

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from services.common.comparing.port import Comparer, ComparerSettings, SaidPair, ThreadComparer
-from services.common.comparing.process import ComparerProcess
+from services.common.comparing.process import ComparerProcess, ComparingFailedError
 from services.common.comparing.worker import answer
 from services.common.errors import StoreUnavailable
 from services.common.settings_file import SettingsSource
@@ -79,6 +79,15 @@ async def test_a_message_that_takes_too_long_fails() -> None:
     await comparer.aclose()
     with pytest.raises(StoreUnavailable):
         await comparer.relations(PAIRS)
+
+
+async def test_a_fault_of_a_rule_ends_its_own_request_alone(process: ComparerProcess) -> None:
+    before = await process.relations(PAIRS)
+    first = pid_of(process)
+    with pytest.raises(ComparingFailedError, match="TypeError"):
+        await process.keys([None])  # type: ignore[list-item]  # stands for a text that a rule fails at
+    assert await process.relations(PAIRS) == before
+    assert pid_of(process) == first
 
 
 async def test_what_was_read_leaves_the_memory_of_the_process_and_it_goes_on() -> None:
