@@ -63,11 +63,11 @@ engines-install: setup ## install the engines alone
 
 check: setup lint type proto-lint proto-check client-check ## all static checks: style, types, architecture, protos, client
 
-test-slow-fsync: setup ## the tests that write to disk, with 50 ms more for every fsync: [TESTS="tests/integration tests/e2e"] (needs a C compiler)
+test-slow-fsync: setup ## the tests that write to disk, with 50 ms more for every fsync: [TESTS="tests/integration tests/e2e"] [SLEEPERS=8] (needs a C compiler)
 	@mkdir -p .cache
 	@$(CC) -shared -fPIC -O2 -o .cache/slow_fsync.so bench/slow_fsync.c -ldl
 	@LD_PRELOAD="$(CURDIR)/.cache/slow_fsync.so" SLOW_FSYNC_MICROSECONDS=50000 \
-		$(BIN)/python -m pytest -q --ci $(or $(TESTS),tests/integration tests/e2e)
+		$(BIN)/python -m pytest -q --ci -n $(or $(SLEEPERS),8) --dist loadfile --no-loadscope-reorder $(or $(TESTS),tests/integration tests/e2e)
 
 lint: setup imports ## ruff, formatting and import rules
 	@$(BIN)/ruff check $(PYTHON_PATHS) clients/frameworks

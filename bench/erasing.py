@@ -33,6 +33,7 @@ from bench.multiply import copy_store
 from bench.prove_erase import writing
 from bench.prove_erase.canaries import Canaries, vector_patterns
 from bench.prove_erase.scanning import Scan, scan_folders
+from bench.settling import settled
 from mneme_client import Client, ErasureState, MnemeClientError
 from mneme_client.results_erasure import Erasure
 from services.cli.purging import purge_installation
@@ -247,7 +248,7 @@ async def _measure(data_dir: Path, options: argparse.Namespace) -> _Measured:
         texts = [f"My friend {canaries.word(f'turn {n}')} repairs boats in Trieste." for n in range(_CANARIES)]
         planted = await client.remember(MAIN_USER, "canaries", texts)
         await writing.write_neighbours(client, _NEIGHBOUR, _NEIGHBOUR_TURNS)
-        await _settled(client)
+        await settled(client)
         vectors = [
             pattern
             for vector in await made[0].embed_documents(texts)
@@ -269,13 +270,6 @@ async def _measure(data_dir: Path, options: argparse.Namespace) -> _Measured:
         if found := [way for way in look.ways if way not in await look.check()]:
             raise BenchError(f"found after the purge: {', '.join(found)}")
     return measured
-
-
-async def _settled(client: Client) -> None:
-    """Waits until nothing is to be delivered or indexed any more."""
-    async with asyncio.timeout(_WAIT_SECONDS_MAX):
-        while any(tier.pending_count for tier in await client.get_backlog()):  # noqa: ASYNC110 - the service knows
-            await asyncio.sleep(_POLL_SECONDS)
 
 
 @contextlib.asynccontextmanager

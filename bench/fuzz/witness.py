@@ -12,7 +12,8 @@ from mneme_client import Client, Turn
 _USER = "ada"
 """Called like one of the users that the requests name."""
 _CONVERSATION = "monday"
-_SETTLE_SECONDS = 300.0
+_CALL_SECONDS = 120.0
+_SETTLE_SECONDS = 600.0
 _PAUSE_SECONDS = 3.0
 
 
@@ -30,7 +31,7 @@ class Witness:
     @contextlib.asynccontextmanager
     async def of(cls, gateway: str, key: str, *, canary: str) -> AsyncIterator[Self]:
         """Store some turns with the canary, and look at what is found."""
-        async with Client(gateway, key) as client:
+        async with Client(gateway, key, default_timeout_seconds=_CALL_SECONDS) as client:
             made = cls(client, canary)
             await made._remember()
             made._before = await made._settled()

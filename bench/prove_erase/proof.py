@@ -15,6 +15,7 @@ from bench.prove_erase import writing
 from bench.prove_erase.canaries import Canaries, Pattern, vector_patterns
 from bench.prove_erase.scanning import Scan, scan_folders
 from bench.prove_erase.servers import Servers
+from bench.settling import settled
 from mneme_client import Client, ErasureState
 from services.cli.purging import purge_data_dir, purge_installation
 from services.cli.stack import StackSettings, run_stack
@@ -90,9 +91,9 @@ async def prove(
     ):
         url = servers.superuser_url if servers else _superuser_url(running.postgres_dsn)
         await writing.write_neighbours(client, _NEIGHBOUR, neighbours)
-        await writing.settled(client)
+        await settled(client)
         await writing.write(client, USER, canaries)
-        await writing.settled(client)
+        await settled(client)
         await writing.plant_dead_letter(url, USER, canaries)
         vectors = await writing.stored_vectors(url, USER) + await _episode_vectors(url, made[0])
         await _sql(url, "ANALYZE", "CHECKPOINT")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -10,12 +9,11 @@ import asyncpg
 import numpy as np
 
 from bench.prove_erase.canaries import Canaries, Pattern, vector_patterns
+from bench.settling import settled
 from mneme_client import Client, FactCategory, FeedbackValue, NoteKind, Preferences, Turn
 
 _SENTENCES: Final = 120
 _TOKEN_BYTES: Final = 32
-_POLL_SECONDS: Final = 0.2
-_SETTLE_SECONDS: Final = 300.0
 
 _DEAD_LETTER: Final = """
     INSERT INTO gateway.deliveries (tenant_id, tier, kind, subject_id, sequence, user_id, next_attempt_time,
@@ -80,13 +78,6 @@ async def plant_dead_letter(url: str, user_id: str, canaries: Canaries) -> None:
         await connection.execute(_DEAD_LETTER, user_id, canaries.word("dead letter"))
     finally:
         await connection.close()
-
-
-async def settled(client: Client) -> None:
-    """Waits until nothing is to be delivered or indexed any more."""
-    async with asyncio.timeout(_SETTLE_SECONDS):
-        while any(tier.pending_count for tier in await client.get_backlog()):  # noqa: ASYNC110 - the service knows
-            await asyncio.sleep(_POLL_SECONDS)
 
 
 async def stored_vectors(url: str, user_id: str) -> list[Pattern]:

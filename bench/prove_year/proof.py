@@ -18,6 +18,7 @@ import asyncpg
 
 from bench.prove_year.life import DAYS, QUESTIONS, Kind, Said, life
 from bench.prove_year.log import UserLog
+from bench.settling import settled
 from mneme_client import Client, FactUse, FeedbackValue, Turn
 from services.cli.stack import StackSettings, run_stack
 from services.common.hosting import HostSettings
@@ -204,9 +205,8 @@ class _Year:
             self._writes["Feedback"] += 1
 
     async def _settled(self) -> None:
+        await settled(self._client, poll_seconds=0.005)
         async with asyncio.timeout(_SETTLE_SECONDS):
-            while any(tier.pending_count for tier in await self._client.get_backlog()):  # noqa: ASYNC110 - asked
-                await asyncio.sleep(0.005)
             while await self._database.fetchval(  # noqa: ASYNC110 - nothing tells
                 "SELECT EXISTS (SELECT FROM episodic.episodes WHERE user_id = $1 AND status = 1)", USER
             ):

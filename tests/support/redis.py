@@ -32,6 +32,7 @@ PAUSE_SECONDS: Final = 0.02
 """Between two questions to a server that gets ready."""
 _READY: Final = "Ready to accept connections"
 _prefixes = itertools.count(1)
+_random = random.SystemRandom()  # several processes of tests choose ports at once
 
 
 class RedisServer:
@@ -74,8 +75,13 @@ class RedisServer:
         )
         self._process = process
         assert process.stdout is not None
-        if not any(_READY in line for line in process.stdout):
-            raise RuntimeError(f"redis-server ended with {process.wait()}")
+        said: list[str] = []
+        for line in process.stdout:
+            said.append(line)
+            if _READY in line:
+                break
+        else:
+            raise RuntimeError(f"redis-server ended with {process.wait()}: {''.join(said[-5:])}")
         if self._is_cluster and self._has_all_slots:
             self.command("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
             while b"cluster_state:ok" not in self.command("CLUSTER", "INFO"):
@@ -219,7 +225,7 @@ def _command(*words: str) -> bytes:
 def free_port() -> int:
     """A port that nobody listens on, below those that outgoing connections take before a server starts on it."""
     while True:
-        port = random.randrange(22_000, 27_000)
+        port = _random.randrange(22_000, 27_000)
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
@@ -228,7 +234,7 @@ def free_port() -> int:
 def _cluster_port() -> int:
     """A free port whose bus, 10,000 above, is free too: both below those that outgoing connections take."""
     while True:
-        port = random.randrange(12_000, 22_000)
+        port = _random.randrange(12_000, 22_000)
         with contextlib.suppress(OSError), socket.socket() as probe, socket.socket() as bus:
             probe.bind(("127.0.0.1", port))
             bus.bind(("127.0.0.1", port + 10_000))

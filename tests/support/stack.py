@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # they bring in every engine, which no other test needs
 Metadata = tuple[tuple[str, str], ...]
 
 ANY_PORT = "127.0.0.1:0"
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 180.0
 """Deadline of a call that has none of its own: a busy machine needs seconds until a write can be found."""
 UNLINKED_BY_USE: Mapping[str, str] = {"MNEME_AGENTIC__USE__IS_ENABLED": "false"}
 """Variables of services that make no links by use: see `unlinked_by_use`."""

@@ -19,13 +19,13 @@ _NICE = 5
 
 def main(model: str) -> None:
     """Parse what arrives on standard input; the first message says whether the pipeline was loaded."""
-    os.nice(_NICE)
     requests, responses = sys.stdin.buffer, sys.stdout.buffer
     try:
         pipeline = SpacyPipeline(model)
     except ParserMissingError as error:
         write_frame(responses, {"error": str(error)})
         return
+    os.nice(_NICE)  # only now: the first texts wait for the loading
     write_frame(responses, {})
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:

@@ -29,7 +29,7 @@ from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import PostgresEpisodeStore
 from tests.support.maintenance import run_job
-from tests.support.stack import running_stack
+from tests.support.stack import PATIENCE_SECONDS, running_stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.ci("a benchmark on an installation of its own")]
 
@@ -109,7 +109,7 @@ async def client(stores: Stores, tmp_path_factory: pytest.TempPathFactory, model
     copy_store(stores.multiplied, data_dir)
     async with (
         running_stack(data_dir, model_folder) as stack,
-        Client(stack.gateway_target, default_timeout_seconds=60.0) as opened,
+        Client(stack.gateway_target, default_timeout_seconds=PATIENCE_SECONDS) as opened,
     ):
         yield opened
 
