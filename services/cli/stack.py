@@ -216,6 +216,7 @@ async def _serve_all(stack: contextlib.AsyncExitStack, shared: _Shared, data_dir
                 disk=shared.disk,
                 key_ring=key_ring,
                 superuser_url=database.superuser_url,
+                language_model=shared.language_model,
                 **resources,
             ),
             shared.tiers.episodic,

@@ -35,6 +35,11 @@ class SummarySettings:
     detail_weight: Amount = 3.0  # of a date, number or name that is not in the summary yet, against words of the topic
 
 
+def details_of(text: str) -> set[str]:
+    """Dates, numbers and names of a text, each as a word or a number by itself."""
+    return set(_DETAIL.findall(text))
+
+
 class Summariser:
     """Chooses the sentences that say most about the topic and hold most details, and returns them in their order."""
 
@@ -71,7 +76,7 @@ class Summariser:
             for found, size in zip(words, sizes, strict=True)
         ]
         top = max(topic) or 1.0
-        details = [set(_DETAIL.findall(sentence)) for sentence in sentences]
+        details = [details_of(sentence) for sentence in sentences]
         left = [index for index, size in enumerate(sizes) if size <= self._settings.tokens_max]
         ranked: list[int] = []
         held: set[str] = set()

@@ -31,6 +31,7 @@ async def _open(assembly: Assembly) -> AsyncIterator[Sequence[ServiceBinding]]:
         key_ring=assembly.key_ring,
         superuser_url=settings.postgres_purge_url,
         disk=DiskWatch(folder, assembly.tier_settings(DiskSettings, "disk")),
+        language_model=assembly.language_model(),
     )
     server = qdrant_server(settings)
     async with open_episodic(

@@ -23,6 +23,7 @@ from services.common.encryption.ring import DataKeyRing
 from services.common.hosting import HostSettings
 from services.common.idempotency.model import RETENTION_SECONDS
 from services.common.ids import Uuid7Ids
+from services.common.language_model.port import LanguageModel, NoLanguageModel
 from services.common.maintenance import MaintenanceRunner
 from services.common.maintenance.election import Election, Leader
 from services.common.maintenance.elections.postgres import AdvisoryLockElection
@@ -66,6 +67,8 @@ from services.episodic.service import EpisodeService
 from services.episodic.store import EpisodeIndex, EpisodeStore
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.postgres_claim import embedded_index_claimed
+from services.episodic.summaries.model_summaries import ModelSummaries
+from services.episodic.summaries.writer import SummaryWriter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +93,8 @@ class EpisodicResources:
     """Of the database, for the job that purges its files; it does not run where empty."""
     serving: ServingModel | None = None
     """Which of two models serves; the first one where None."""
+    language_model: LanguageModel = field(default_factory=NoLanguageModel)
+    """Writes summaries of long episodes, where one is configured."""
 
 
 @dataclass(frozen=True)
@@ -305,9 +310,12 @@ async def open_episodic_on(
     async with contextlib.AsyncExitStack() as stack:
         accesses = AccessRecorder(store, resources.clock, chosen.access)
         stack.push_async_callback(accesses.try_flush)
-        assessor = EpisodeAssessor(
-            ImportanceScorer(embedder, chosen.importance), Summariser(token_counter(), chosen.summaries)
+        summariser = Summariser(token_counter(), chosen.summaries)
+        assessor = EpisodeAssessor(ImportanceScorer(embedder, chosen.importance), summariser)
+        model_summaries = ModelSummaries(
+            resources.language_model, token_counter(), chosen.summaries, chosen.model_summaries
         )
+        summary_writer = SummaryWriter(store, summariser, model_summaries, chosen.model_summaries)
         indexer = EpisodeIndexer(
             store,
             index,
@@ -317,6 +325,7 @@ async def open_episodic_on(
             text=chosen.text,
             tokens=chosen.tokens,
             assessor=assessor,
+            on_summarised=summary_writer.add,
             on_doubt=lambda: upkeep.compare_soon(),  # noqa: PLW0108 - it is made below
         )
         upkeep, jobs = _upkeep(store, index, indexer, maintenance, resources, chosen, leader, further_jobs)
@@ -327,6 +336,7 @@ async def open_episodic_on(
             if leader is not None:
                 work.keep_running("lead-maintenance", leader.run)
             indexer.start(work)
+            summary_writer.start(work)
             upkeep.start(work)
             jobs.start(work)
 

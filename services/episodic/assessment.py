@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import structlog
 
 from services.common.embedding.vectors import Vector
 from services.common.summaries import Summariser
 from services.episodic.importance import ImportanceScorer
-from services.episodic.store import UNASSESSED, Assessment
+from services.episodic.store import UNASSESSED, Assessment, PendingEpisode
 
 _log = structlog.get_logger(__name__)
 
@@ -30,16 +31,17 @@ class EpisodeAssessor:
         """
         await self._importance.prepare()
 
-    def assess(self, texts: Sequence[str], vectors: Sequence[Sequence[Vector]]) -> list[Assessment]:
-        """Assesses texts, each with the embeddings of its pieces. Takes processor time: call it in a thread.
+    def assess(self, episodes: Sequence[PendingEpisode], vectors: Sequence[Sequence[Vector]]) -> list[Assessment]:
+        """Assesses episodes, each with the embeddings of its pieces. Takes processor time: call it in a thread.
 
-        A text that cannot be assessed is searchable all the same.
+        A summary that is stored stays. An episode that cannot be assessed is searchable all the same.
         """
-        return [self._assessed(text, pieces) for text, pieces in zip(texts, vectors, strict=True)]
+        return [self._assessed(episode, pieces) for episode, pieces in zip(episodes, vectors, strict=True)]
 
-    def _assessed(self, text: str, pieces: Sequence[Vector]) -> Assessment:
+    def _assessed(self, episode: PendingEpisode, pieces: Sequence[Vector]) -> Assessment:
         try:
-            return Assessment(importance=self._importance.score(text, pieces), summary=self._summaries.summarise(text))
+            importance = self._importance.score(episode.text, pieces)
+            return Assessment(importance=importance, summary=episode.summary or self._summaries.summarise(episode.text))
         except Exception:
             _log.exception("an episode cannot be assessed")
-            return UNASSESSED
+            return replace(UNASSESSED, summary=episode.summary)

@@ -25,6 +25,7 @@ from services.episodic.importance import ImportanceSettings
 from services.episodic.index_config import EdgeSettings as EdgeSettings  # noqa: PLC0414 - part of the settings
 from services.episodic.index_config import TextSettings as TextSettings  # noqa: PLC0414
 from services.episodic.retention_store import FadingRule
+from services.episodic.summaries.config import ModelSummarySettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +197,7 @@ class EpisodicSettings:
     archived_candidates: CountOrNone = 50  # archived episodes that a search as of a time compares; 0: none
     importance: ImportanceSettings = field(default_factory=ImportanceSettings)
     summaries: SummarySettings = field(default_factory=SummarySettings)
+    model_summaries: ModelSummarySettings = field(default_factory=ModelSummarySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
     purging: PurgeSettings = field(default_factory=PurgeSettings)

@@ -54,13 +54,16 @@ class EpisodeIndexer:
         text: TextSettings | None = None,
         tokens: TokenSettings | None = None,
         assessor: EpisodeAssessor | None = None,
+        on_summarised: Callable[[Sequence[EpisodeName]], None] = lambda _: None,
         on_doubt: Callable[[], None] = lambda: None,
     ) -> None:
         """Index what `store` holds into `index`, with vectors of `embedder`; call `on_doubt` where it may lack some.
 
-        Without `assessor` episodes have no summary, and the importance that their callers stated.
+        Without `assessor` episodes have no summary, and the importance that their callers stated. `on_summarised` is
+        called with active episodes that had no summary before.
         """
         self._on_doubt = on_doubt
+        self._on_summarised = on_summarised
         self._assessor = assessor
         self._store = store
         self._index = index
@@ -107,9 +110,12 @@ class EpisodeIndexer:
 
     async def index_batch(self) -> int:
         """Index one batch of pending episodes and return how many were taken on; 0 when none is due."""
+        summarised: Sequence[EpisodeName] = ()
         async with self._store.claim_pending(limit=self._settings.batch_max, now=self._clock.now()) as batch:
             if batch.episodes:
-                await self._index_claimed(batch)
+                summarised = await self._index_claimed(batch)
+        if summarised:
+            self._on_summarised(summarised)
         progress, self._progress = self._progress, asyncio.Event()
         progress.set()
         return len(batch.episodes)
@@ -135,7 +141,8 @@ class EpisodeIndexer:
                     async with asyncio.timeout(self._settings.poll_seconds):
                         await self._work.wait()
 
-    async def _index_claimed(self, batch: PendingBatch) -> None:
+    async def _index_claimed(self, batch: PendingBatch) -> Sequence[EpisodeName]:
+        """Index what was claimed, and return which episodes have got a summary."""
         try:
             put = await self._put(batch.episodes)
         except (MnemeError, EmbedderBusyError, EmbedderClosedError):
@@ -144,7 +151,8 @@ class EpisodeIndexer:
             _log.warning("a batch cannot be embedded; trying its episodes one by one", exc_info=True)
         else:
             await batch.mark_active(batch.episodes, put.piece_counts, put.tokens, put.assessments)
-            return
+            return _summarised(batch.episodes, put)
+        summarised: list[EpisodeName] = []
         for episode in batch.episodes:
             try:
                 put = await self._put([episode])
@@ -156,6 +164,8 @@ class EpisodeIndexer:
                 await batch.defer(episode, until=self._clock.now() + wait)
             else:
                 await batch.mark_active([episode], put.piece_counts, put.tokens, put.assessments)
+                summarised += _summarised([episode], put)
+        return summarised
 
     async def _put(self, episodes: Sequence[PendingEpisode]) -> _Put:
         """Encode what nobody brought along, and put the vectors of everything into the index."""
@@ -195,7 +205,7 @@ class EpisodeIndexer:
             return ()
         await self._assessor.prepare()
         vectors = [[piece.vector for piece in pieces] for pieces in encodings]
-        return await asyncio.to_thread(self._assessor.assess, [episode.text for episode in episodes], vectors)
+        return await asyncio.to_thread(self._assessor.assess, episodes, vectors)
 
     def _packed(
         self, episodes: Sequence[PendingEpisode], encodings: Sequence[Sequence[TextEncoding]]
@@ -230,6 +240,15 @@ class _Put:
     piece_counts: list[int]  # of each episode
     tokens: dict[EpisodeName, PackedTokens]
     assessments: Sequence[Assessment]  # one for each episode, or none
+
+
+def _summarised(episodes: Sequence[PendingEpisode], put: _Put) -> list[EpisodeName]:
+    """Those that have a summary and had none."""
+    return [
+        EpisodeName(episode.owner, episode.episode_id)
+        for episode, assessment in zip(episodes, put.assessments, strict=bool(put.assessments))
+        if assessment.summary and not episode.summary
+    ]
 
 
 def _completed(known: Sequence[TextEncoding] | None, encoded: Sequence[TextEncoding]) -> Sequence[TextEncoding]:

@@ -58,6 +58,7 @@ class PendingEpisode:
     text: str
     time: datetime
     attempts: int  # failures so far
+    summary: str = ""  # that is stored, of one that was indexed before
 
 
 ROWS_ON_LOOP_MAX: Final = 2_000
@@ -241,6 +242,10 @@ class EpisodeStore(TokenStore, RemovalStore, RetentionStore, ComparisonStore, Pr
 
     def claim_pending(self, *, limit: int, now: datetime) -> AbstractAsyncContextManager[PendingBatch]:
         """Claims pending episodes of any tenant, oldest first, that no worker holds; background work."""
+        ...
+
+    async def put_summary(self, owner: Owner, episode_id: EpisodeId, summary: str) -> bool:
+        """Replaces the summary of an episode that has one, and says whether there is such an episode."""
         ...
 
     async def is_indexing_again(self, owner: Owner) -> bool:

@@ -43,6 +43,34 @@ class EpisodeBackgroundContract:
             assert {episode.summary for episode in stored.values()} == {f"of {importance}"}
             await store.reset_listed(OWNER, [episode_id(1), episode_id(2)])
 
+    async def test_spec_2_4_a_claim_says_which_summary_is_stored(self, store: EpisodeStore) -> None:
+        await insert(store, new_episode(1), new_episode(2))
+        async with store.claim_pending(limit=10, now=NOW) as batch:
+            assert [episode.summary for episode in batch.episodes] == ["", ""]
+            found = [Assessment(importance=0.5, summary="of the trip"), Assessment(importance=0.5)]
+            await batch.mark_active(batch.episodes, [1, 1], assessments=found)
+            named = {episode.episode_id: one.summary for episode, one in zip(batch.episodes, found, strict=True)}
+        await store.reset_listed(OWNER, [episode_id(1), episode_id(2)])
+        async with store.claim_pending(limit=10, now=NOW) as batch:
+            assert {episode.episode_id: episode.summary for episode in batch.episodes} == named
+
+    async def test_spec_2_4_a_summary_is_replaced_where_there_is_one(self, store: EpisodeStore) -> None:
+        await insert(store, new_episode(1), new_episode(2))
+        await insert(store, new_episode(1, owner=SAME_NAME_ELSEWHERE))
+        assert not await store.put_summary(OWNER, episode_id(1), "too early")
+        async with store.claim_pending(limit=10, now=NOW) as batch:
+            found = [Assessment(importance=0.5, summary="chosen")] * len(batch.episodes)
+            await batch.mark_active(batch.episodes, [1] * len(batch.episodes), assessments=found)
+        revision = (await store.changes(OWNER, since=0, limit=10)).revision
+
+        assert await store.put_summary(OWNER, episode_id(1), "written")
+        assert not await store.put_summary(OWNER, episode_id(9), "of nothing")
+
+        stored = await store.get(OWNER, [episode_id(1), episode_id(2)])
+        assert [stored[episode_id(n)].summary for n in (1, 2)] == ["written", "chosen"]
+        assert (await store.get(SAME_NAME_ELSEWHERE, [episode_id(1)]))[episode_id(1)].summary == "chosen"
+        assert (await store.changes(OWNER, since=0, limit=10)).revision == revision, "no cache holds summaries"
+
     async def test_spec_2_5_an_importance_that_is_not_scored_yet_is_unset(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1, importance=None))
         assert (await store.get(OWNER, [episode_id(1)]))[episode_id(1)].content.importance is None

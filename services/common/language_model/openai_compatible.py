@@ -16,6 +16,7 @@ import structlog
 from pydantic import ValidationError
 
 from services.common.language_model.port import LanguageModelSettings, ResponseT
+from services.common.language_model.repetition import is_repetitive
 from services.common.telemetry.instruments import counter
 
 _log = structlog.get_logger(__name__)
@@ -32,9 +33,6 @@ _CHARS_PER_TOKEN: Final = 3
 _RESPONSE_CHARS_PER_TOKEN: Final = 8
 _WINDOW_SECONDS: Final = 3_600.0
 _TENANTS_MAX: Final = 10_000
-_REPEATED_WORDS: Final = 8
-"""Words of a run that makes a response repetitive where it stands in it more than so many times:"""
-_REPEATED_TIMES: Final = 3
 
 OUTCOMES: Final = (
     "used", "timeout", "failed", "empty", "cut", "schema", "repetitive", "too_long", "over_budget", "paused",
@@ -163,18 +161,6 @@ def parsed(text: str, response_type: type[ResponseT]) -> ResponseT:
         return response_type.model_validate_json(fenced[1] if fenced else text)
     except (ValidationError, ValueError):
         raise UnusableError("schema") from None
-
-
-def is_repetitive(text: str) -> bool:
-    """Whether a response says the same run of words again and again, as models do that have lost the thread."""
-    words = re.findall(r"\w+", text.casefold())
-    counts: dict[tuple[str, ...], int] = {}
-    for start in range(len(words) - _REPEATED_WORDS + 1):
-        run = tuple(words[start : start + _REPEATED_WORDS])
-        counts[run] = counts.get(run, 0) + 1
-        if counts[run] > _REPEATED_TIMES:
-            return True
-    return False
 
 
 class _TokenBudget:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from services.common.encryption.rows import opened_rows
 from services.common.maintenance.fence import fenced_transaction
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
-from services.common.postgres.types import Connection, Pool
+from services.common.postgres.types import Pool
 from services.common.scope import keys_seen
 from services.episodic.comparison_store import ExpectedEpisode, IndexState
 from services.episodic.model import (
@@ -31,28 +31,27 @@ from services.episodic.model import (
 from services.episodic.retention_store import FadingRule
 from services.episodic.store import (
     ROWS_ON_LOOP_MAX,
-    UNASSESSED,
     AccessCount,
-    Assessment,
     ColumnChanges,
     EpisodeColumns,
     EpisodeCursor,
     EpisodeFilter,
     EpisodeUse,
     IndexedEpisode,
-    PendingEpisode,
     StoreOutcome,
 )
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
+from services.episodic.stores.postgres_pending import PostgresPendingBatch
 from services.episodic.stores.postgres_retention import PostgresRetentionStore
-from services.episodic.stores.postgres_tokens import put_tokens
 from services.episodic.stores.words import best_by_words
-from services.episodic.token_format import PackedTokens
-from services.episodic.token_store import EpisodeName
 
 SCHEMA: Final = "episodic"
 MIGRATIONS_FOLDER: Final = Path(__file__).parent / "migrations"
+
+
+class _EpisodeGoneError(Exception):
+    """Takes a transaction back."""
 
 
 class PostgresEpisodeStore(PostgresRetentionStore):
@@ -247,6 +246,19 @@ class PostgresEpisodeStore(PostgresRetentionStore):
                 pending = [rows.pending(row) for row in opened]
                 yield PostgresPendingBatch(connection, pending, self._model, self._keys, self._fading)
 
+    async def put_summary(self, owner: Owner, episode_id: EpisodeId, summary: str) -> bool:
+        """See `EpisodeStore.put_summary`."""
+        # Keys are taken before other locks. One that is made for an episode that is gone goes with the transaction.
+        with contextlib.suppress(_EpisodeGoneError):
+            async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+                ciphers = await self._keys.for_writing(connection, owner.tenant_id, [owner.user_id])
+                cipher = ciphers.of(owner.tenant_id, owner.user_id)
+                sealed = cipher.seal(str(episode_id), rows.EPISODES.field("summary"), summary)
+                if not await connection.fetchval(sql.PUT_SUMMARY, owner.tenant_id, owner.user_id, episode_id, sealed):
+                    raise _EpisodeGoneError
+                return True
+        return False
+
     async def is_indexing_again(self, owner: Owner) -> bool:
         """See `EpisodeStore.is_indexing_again`."""
         with translate_errors():
@@ -319,76 +331,3 @@ class PostgresEpisodeStore(PostgresRetentionStore):
                 limit,
             )
         return [EpisodeId(row[0]) for row in found]
-
-
-class PostgresPendingBatch:
-    """Rows locked by a transaction."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        episodes: Sequence[PendingEpisode],
-        model: str,
-        keys: DataKeys,
-        fading: FadingRule,
-    ) -> None:
-        """Wrap the transaction's connection and what it locked."""
-        self._fading = fading
-        self._connection = connection
-        self._keys = keys
-        self._model = model
-        self.episodes = episodes
-
-    async def mark_active(
-        self,
-        episodes: Sequence[PendingEpisode],
-        piece_counts: Sequence[int],
-        tokens: Mapping[EpisodeName, PackedTokens] | None = None,
-        assessments: Sequence[Assessment] = (),
-    ) -> None:
-        """See `PendingBatch.mark_active`."""
-        found = assessments or [UNASSESSED] * len(episodes)
-        summaries = await self._sealed(episodes, [assessment.summary for assessment in found])
-        await self._connection.execute(
-            "SELECT episodic.mark_active($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-            [str(episode.owner.tenant_id) for episode in episodes],
-            [str(episode.owner.user_id) for episode in episodes],
-            [episode.episode_id for episode in episodes],
-            list(piece_counts),
-            self._model,
-            [assessment.importance for assessment in found],
-            summaries,
-            self._fading.scale_days,
-            self._fading.strength_min,
-        )
-        if tokens:
-            await put_tokens(self._connection, tokens.items())
-
-    async def _sealed(self, episodes: Sequence[PendingEpisode], summaries: Sequence[str]) -> list[str]:
-        """Summaries as they are stored; most are empty."""
-        if not self._keys.is_on or not any(summaries):
-            return list(summaries)
-        await self._connection.execute("SELECT set_config('mneme.worker', 'on', true)")  # keys of several tenants
-        users: dict[str, set[str]] = {}
-        for episode in episodes:
-            users.setdefault(str(episode.owner.tenant_id), set()).add(str(episode.owner.user_id))
-        ciphers = {
-            tenant_id: await self._keys.for_writing(self._connection, tenant_id, of_tenant)
-            for tenant_id, of_tenant in sorted(users.items())
-        }
-        return [
-            ciphers[str(episode.owner.tenant_id)]
-            .of(str(episode.owner.tenant_id), str(episode.owner.user_id))
-            .seal(str(episode.episode_id), rows.EPISODES.field("summary"), summary)
-            for episode, summary in zip(episodes, summaries, strict=True)
-        ]
-
-    async def defer(self, episode: PendingEpisode, *, until: datetime) -> None:
-        """See `PendingBatch.defer`."""
-        await self._connection.execute(
-            "SELECT episodic.defer_pending($1, $2, $3, $4)",
-            episode.owner.tenant_id,
-            episode.owner.user_id,
-            episode.episode_id,
-            until,
-        )

@@ -134,6 +134,7 @@ def pending(row: Row) -> PendingEpisode:
         text=episode_text(row["query"], row["response"], _attachments(row["details"])),
         time=row["event_time"],
         attempts=row["index_attempts"],
+        summary=row["summary"],
     )
 
 

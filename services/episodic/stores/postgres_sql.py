@@ -196,6 +196,13 @@ FEEDBACK: Final = f"""
     RETURNING e.episode_id
 """  # noqa: S608 - built from constants of this module
 
+# Of an episode that has one: others are short, or were not indexed yet.
+PUT_SUMMARY: Final = """
+    UPDATE episodic.episodes AS e SET summary = $4
+    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = $3 AND e.summary <> ''
+    RETURNING true
+"""
+
 ARCHIVE: Final = f"""
     WITH found AS MATERIALIZED (
         SELECT e.episode_id FROM episodic.episodes AS e WHERE {_SELECTED} AND e.status IN (1, 2)

@@ -9,6 +9,7 @@ from mneme.episodic.internal.v1 import episodic_internal_pb2_grpc
 from mneme.episodic.v1 import episodic_pb2_grpc
 from services.common.auth import Authenticator, IdentitySigner, IdentityVerifier, Principal, Role
 from services.common.ids import Uuid7Ids
+from services.common.language_model.port import LanguageModel, NoLanguageModel
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.rpc.channel import CallMetadata, open_channel
@@ -62,12 +63,27 @@ def second_embedder() -> HashingEmbedder | None:
 
 
 @pytest.fixture
+def language_model() -> LanguageModel:
+    """None; a module that tests one has its own fixture."""
+    return NoLanguageModel()
+
+
+@pytest.fixture
 async def client(
-    postgres_server: EmbeddedPostgres, tmp_path: Path, second_embedder: HashingEmbedder | None
+    postgres_server: EmbeddedPostgres,
+    tmp_path: Path,
+    second_embedder: HashingEmbedder | None,
+    language_model: LanguageModel,
 ) -> AsyncIterator[Client]:
     clock = FakeClock()
     embedder = HashingEmbedder(64)
-    resources = EpisodicResources(embedder=embedder, clock=clock, secret=SECRET, second_embedder=second_embedder)
+    resources = EpisodicResources(
+        embedder=embedder,
+        clock=clock,
+        secret=SECRET,
+        second_embedder=second_embedder,
+        language_model=language_model,
+    )
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
         async with open_episodic(pool, tmp_path, resources, BY_RULES) as tier:

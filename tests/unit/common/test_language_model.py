@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from services.common.language_model.openai_compatible import OpenAILanguageModel, is_repetitive
+from services.common.language_model.openai_compatible import OpenAILanguageModel
 from services.common.language_model.port import LanguageModelSettings, NoLanguageModel, Reasoned
+from services.common.language_model.repetition import is_repetitive
 from tests.support.language_model import FakeEndpoint, fake_endpoint
 
 SETTINGS = LanguageModelSettings(timeout_seconds=5.0, failures_max=2)
