@@ -27,7 +27,7 @@ TARGET ?=
 BENCH_ENGINES = $(if $(ENGINES),--engines "$(ENGINES)" --processes)
 WANTED_ENGINES := $(patsubst all,redis postgres pgbouncer neo4j,$(ENGINES))
 
-.PHONY: help setup run test test-frameworks test-slow-fsync lint type imports proto proto-lint proto-publish proto-check proto-languages conformance-connect conformance-mcp client client-check fmt check docs helm-e2e lease-e2e replicas-e2e console-e2e tools lock image image-check clean helm-check deploy-check \
+.PHONY: help setup run test test-frameworks test-slow-fsync test-proofs lint type imports proto proto-lint proto-publish proto-check proto-languages conformance-connect conformance-mcp client client-check fmt check docs helm-e2e lease-e2e replicas-e2e console-e2e tools lock image image-check clean helm-check deploy-check \
 	engines engines-stop engines-clean engines-install \
 	bench-recall bench-gate bench-latency bench-memory bench-load bench-durability bench-outage bench-stalls bench-fairness bench-rates bench-outbox bench-console bench-http bench-start bench-erase bench-soak bench-hostile bench-knowledge bench-updates bench-consolidation bench-extraction bench-code bench-code-agent bench-code-speed bench-activity fit refit prove-erase prove-interleavings prove-kills prove-year fuzz bench-clusters
 
@@ -68,6 +68,9 @@ test-slow-fsync: setup ## the tests that write to disk, with 50 ms more for ever
 	@$(CC) -shared -fPIC -O2 -o .cache/slow_fsync.so bench/slow_fsync.c -ldl
 	@LD_PRELOAD="$(CURDIR)/.cache/slow_fsync.so" SLOW_FSYNC_MICROSECONDS=50000 \
 		$(BIN)/python -m pytest -q --ci -n $(or $(SLEEPERS),8) --dist loadfile --no-loadscope-reorder $(or $(TESTS),tests/integration tests/e2e)
+
+test-proofs: setup ## the slow proofs that `make test` and CI leave out: scans of servers' files, more kills, outages of Neo4j
+	@$(BIN)/python -m tools.engines run redis postgres neo4j -- $(BIN)/python -m pytest --ci --proofs -m proof $(PYTEST_ARGS)
 
 lint: setup imports ## ruff, formatting and import rules
 	@$(BIN)/ruff check $(PYTHON_PATHS) clients/frameworks

@@ -91,6 +91,7 @@ async def test_a_copy_to_production_and_back_answers_as_before_everywhere(
         assert await remember_more(target, filled.keys) == ["My new bicycle is orange.", "It squeaks."]
 
 
+@pytest.mark.proof("make test-proofs")
 async def test_a_copy_to_a_graph_killed_at_any_moment_goes_on_and_ends_equal(
     filled: Filled, production: Path, server: DatabaseUrls
 ) -> None:

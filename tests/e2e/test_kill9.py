@@ -9,7 +9,7 @@ from bench.durability_harness import run_rounds
 
 @pytest.mark.parametrize(
     ("kills", "writers", "calls"),
-    [(1, 20, 40), pytest.param(3, 1_000, 250, marks=pytest.mark.ci("a thousand writers"))],
+    [(1, 20, 40), pytest.param(3, 1_000, 250, marks=pytest.mark.proof("make bench-durability"))],
 )
 async def test_spec_6_1_and_6_3_acknowledged_turns_survive_kill_9_exactly_once(
     tmp_path: Path, kills: int, writers: int, calls: int

@@ -68,7 +68,13 @@ async def test_spec_6_6_the_command_purges_a_folder_and_a_server_that_processes_
 
 
 @pytest.mark.ci("waits for a purge that comes after ten seconds")
-@pytest.mark.parametrize("processes", [False, True], ids=["one process", "processes"])
+@pytest.mark.parametrize(
+    "processes",
+    [
+        pytest.param(False, id="one process"),
+        pytest.param(True, id="processes", marks=pytest.mark.proof("make test-proofs")),
+    ],
+)
 async def test_spec_6_6_the_schedule_purges_by_itself_and_the_receipt_says_when(
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:

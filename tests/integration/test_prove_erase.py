@@ -14,6 +14,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.proof("make prove-erase")
 async def test_spec_6_6_no_byte_of_an_erased_user_is_left_in_a_file_after_a_purge(
     tmp_path: Path, model_folder: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """Which tests run without `--ci`: each behaviour once, on engines that start in a moment; see `tests/README.md`.
 
-Left to the build machine are tests marked `ci`, and those that ask for an engine of `LEFT_TO_CI`.
+Left to the build machine are tests marked `ci`, and those that ask for an engine of `LEFT_TO_CI`. It leaves out those
+marked `proof`: they take minutes each.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,8 +26,11 @@ LEFT_TO_CI: Final[Mapping[str, str]] = {
 _MARKER: Final = (
     "ci(reason, needs=None): slow; runs with --ci, as on the build machine, or where --require demands what it needs"
 )
+_PROOF: Final = "proof(command): takes minutes; runs with --proofs alone. The command proves the same, or more of it"
 _COUNT: Final = "tests_left_to_ci"
+_PROOF_COUNT: Final = "proofs"
 _left = pytest.StashKey[int]()
+_proofs = pytest.StashKey[int]()
 
 _LONGEST: Final = "test_patterns.py"
 
@@ -54,41 +58,53 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         ],
         help="engine or tool that must be there; may be given more than once",
     )
-    parser.addoption("--ci", action="store_true", help="run all tests, also those left to the build machine")
+    parser.addoption("--ci", action="store_true", help="run all tests but proofs, also those left to the build machine")
+    parser.addoption("--proofs", action="store_true", help="run also proofs, which take minutes each; needs --ci")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_left] = 0
+    config.stash[_left] = config.stash[_proofs] = 0
     config.addinivalue_line("markers", _MARKER)
+    config.addinivalue_line("markers", _PROOF)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Takes the tests away that are left to the build machine, and counts them."""
+    """Takes away the tests that are left to the build machine, and proofs, and counts them."""
     # The longest file first: at the end one worker would run it alone.
     items.sort(key=lambda item: item.path.name != _LONGEST)
-    if config.getoption("--ci"):
+    proofs = [] if config.getoption("--proofs") else [item for item in items if item.get_closest_marker("proof")]
+    _take_away(config, items, proofs, _proofs, _PROOF_COUNT)
+    left = [] if config.getoption("--ci") else [item for item in items if _is_left(item)]
+    _take_away(config, items, left, _left, _COUNT)
+
+
+def _take_away(
+    config: pytest.Config, items: list[pytest.Item], taken: list[pytest.Item], key: pytest.StashKey[int], name: str
+) -> None:
+    if not taken:
         return
-    left = [item for item in items if _is_left(item)]
-    if not left:
-        return
-    absent = set(left)
+    absent = set(taken)
     items[:] = [item for item in items if item not in absent]
-    config.hook.pytest_deselected(items=left)
-    config.stash[_left] = len(left)
+    config.hook.pytest_deselected(items=taken)
+    config.stash[key] = len(taken)
     if (output := getattr(config, "workeroutput", None)) is not None:
-        output[_COUNT] = len(left)
+        output[name] = len(taken)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Takes over the count of a worker of pytest-xdist: each of them collects all tests."""
-    node.config.stash[_left] = getattr(node, "workeroutput", {}).get(_COUNT, 0)
+    """Takes over the counts of a worker of pytest-xdist: each of them collects all tests."""
+    output = getattr(node, "workeroutput", {})
+    node.config.stash[_left] = output.get(_COUNT, 0)
+    node.config.stash[_proofs] = output.get(_PROOF_COUNT, 0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Says how many tests did not run, and how to run them."""
     if count := config.stash[_left]:
         terminalreporter.write_line(f'{count} tests are left to CI; all run with: make test PYTEST_ARGS="--ci"')
+    if count := config.stash[_proofs]:
+        terminalreporter.write_line(f"{count} proofs take minutes each; they run with: make test-proofs")
 
 
 def _is_left(item: pytest.Item) -> bool:

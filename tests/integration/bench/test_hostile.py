@@ -11,7 +11,7 @@ import pytest
 from bench.hostile.__main__ import main
 
 
-@pytest.mark.ci("half a minute of attack, and as long until everything is released")
+@pytest.mark.proof("make bench-hostile")
 async def test_issue_17_hostile_callers_fail_no_call_of_a_normal_client_and_leave_nothing_behind(
     tmp_path: Path,
 ) -> None:

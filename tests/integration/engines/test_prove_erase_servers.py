@@ -14,7 +14,7 @@ from tools.engines.group import missing
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
-    pytest.mark.ci("repeats on servers what test_prove_erase shows"),
+    pytest.mark.proof("make prove-erase BENCH_ARGS=--servers"),
 ]
 
 

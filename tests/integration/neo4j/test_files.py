@@ -42,7 +42,7 @@ async def served(folder: Path) -> AsyncIterator[Graph]:
         await asyncio.to_thread(engines.stop)
 
 
-@pytest.mark.ci("repeats on Neo4j what runs on PostgreSQL", needs="neo4j")
+@pytest.mark.proof("make test-proofs")
 async def test_spec_7_3_no_file_of_neo4j_holds_what_was_said(
     engine_folder: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
