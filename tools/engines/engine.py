@@ -26,9 +26,9 @@ class Engine(ABC):
     """Debian packages by name, each with the program that it is needed for."""
     refuses_root: ClassVar[bool] = False
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
-    start_timeout_seconds: ClassVar[float] = 60.0
-    """Patience with a start, recovery after a kill included."""
-    stop_timeout_seconds: ClassVar[float] = 60.0
+    start_timeout_seconds: ClassVar[float] = 300.0
+    """Patience with a start. After a kill PostgreSQL syncs a thousand files, which takes a slow disk a minute."""
+    stop_timeout_seconds: ClassVar[float] = 180.0
 
     def __init__(
         self, folder: Path, *, port: int | None = None, password: str | None = None, durable: bool = True

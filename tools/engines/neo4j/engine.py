@@ -21,7 +21,6 @@ class Neo4jEngine(Engine):
 
     name = "neo4j"
     packages: ClassVar[Mapping[str, str]] = {"maven": "mvn"}
-    start_timeout_seconds: ClassVar[float] = 180.0
     user: Final = _USER
     heap_mb: ClassVar[int] = 1024
 
