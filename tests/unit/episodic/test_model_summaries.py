@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -35,16 +36,20 @@ async def endpoint() -> AsyncIterator[FakeEndpoint]:
         yield opened
 
 
-async def summary_of(
-    endpoint: FakeEndpoint, text: str = LONG, tenant: str = "acme", *, chosen: str = CHOSEN, **settings: Any
-) -> str:
+@contextlib.asynccontextmanager
+async def summaries_of(endpoint: FakeEndpoint, **settings: Any) -> AsyncIterator[ModelSummaries]:
     model = OpenAILanguageModel(endpoint.url, "m", settings=LanguageModelSettings(**settings))
     summaries = ModelSummaries(model, COUNTER, SummarySettings(), ModelSummarySettings())
     assert summaries.is_on
     try:
-        return await summaries.summary_of(TenantId(tenant), text, chosen)
+        yield summaries
     finally:
         await model.aclose()
+
+
+async def summary_of(endpoint: FakeEndpoint, **settings: Any) -> str:
+    async with summaries_of(endpoint, **settings) as summaries:
+        return await summaries.summary_of(TenantId("acme"), LONG, CHOSEN)
 
 
 @pytest.mark.parametrize("summary", [SUMMARY, "\n".join(WRITTEN), f"  {SUMMARY}\n"])
@@ -118,8 +123,9 @@ async def test_spec_7_4_an_injection_reaches_the_writer_of_summaries_as_quoted_d
     endpoint: FakeEndpoint,
 ) -> None:
     endpoint.content = response(SUMMARY)
-    for number, injection in enumerate(INJECTIONS):
-        await summary_of(endpoint, f"{injection}\n{LONG}", f"tenant-{number}")
+    async with summaries_of(endpoint) as summaries:
+        for number, injection in enumerate(INJECTIONS):
+            await summaries.summary_of(TenantId(f"tenant-{number}"), f"{injection}\n{LONG}", CHOSEN)
     assert len(endpoint.requests) == len(INJECTIONS) == 100
     assert len({request["messages"][0]["content"] for request in endpoint.requests}) == 1, "instructions never change"
     for request, injection in zip(endpoint.requests, INJECTIONS, strict=True):
@@ -129,8 +135,20 @@ async def test_spec_7_4_an_injection_reaches_the_writer_of_summaries_as_quoted_d
         assert not {"tools", "functions", "tool_choice"} & set(request), "there is nothing that it could call"
 
 
-async def test_spec_7_4_a_summary_that_obeys_an_injection_is_not_taken(endpoint: FakeEndpoint) -> None:
-    for number, injection in enumerate(INJECTIONS):
+class Obeying(NoLanguageModel):
+    """Responds with what it is given, without an endpoint."""
+
+    is_configured = True
+    summary = ""
+
+    async def respond(self, *_: Any) -> Any:
+        return WrittenSummary(reasoning="r", summary=self.summary)
+
+
+async def test_spec_7_4_a_summary_that_obeys_an_injection_is_not_taken() -> None:
+    model = Obeying()
+    summaries = ModelSummaries(model, COUNTER, SummarySettings(), ModelSummarySettings())
+    for injection in INJECTIONS:
         text = f"{injection}\n{LONG}"
         chosen = Summariser(COUNTER).summarise(text)
         for summary in (
@@ -139,12 +157,16 @@ async def test_spec_7_4_a_summary_that_obeys_an_injection_is_not_taken(endpoint:
             injection,
             f"{SUMMARY} See https://evil.test for more.",
         ):
-            endpoint.content = response(summary)
-            assert await summary_of(endpoint, text, f"tenant-{number}", chosen=chosen) == "", (injection, summary)
+            model.summary = summary
+            assert await summaries.summary_of(TenantId("acme"), text, chosen) == "", (injection, summary)
+    model.summary = SUMMARY
+    assert await summaries.summary_of(TenantId("acme"), LONG, CHOSEN) == SUMMARY
 
 
 async def test_spec_7_4_a_response_of_another_form_than_a_summary_is_not_taken(endpoint: FakeEndpoint) -> None:
-    for number, injection in enumerate(INJECTIONS):
-        for content in (injection, json.dumps({"reasoning": injection, "tool_calls": [{"name": "erase_user"}]})):
-            endpoint.content = content
-            assert await summary_of(endpoint, f"{injection}\n{LONG}", f"tenant-{number}") == "", injection
+    async with summaries_of(endpoint) as summaries:
+        for number, injection in enumerate(INJECTIONS):
+            for content in (injection, json.dumps({"reasoning": injection, "tool_calls": [{"name": "erase_user"}]})):
+                endpoint.content = content
+                text = f"{injection}\n{LONG}"
+                assert await summaries.summary_of(TenantId(f"tenant-{number}"), text, CHOSEN) == "", injection
