@@ -12,7 +12,7 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.gateway.config import GatewaySettings
 from services.gateway.journal.model import Tier
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
-from tests.support.stack import RunningStack, gated_gateway, until
+from tests.support.stack import RunningStack, gated_gateway, patient_client, until
 
 if TYPE_CHECKING:
     from services.common.embedding.embedder import OnnxEmbedder
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def write(target: str, user_id: str, writer: str, turns: int) -> list[int]:
     """Says turns one after another, each when the one before is acknowledged; returns their positions."""
-    async with Client(target) as client:
+    async with patient_client(target) as client:
         return [
             (await client.remember(user_id, "c1", f"{writer} {number}")).interactions[0].position
             for number in range(turns)

@@ -10,13 +10,13 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from mneme_client import Client, MnemeClientError, Turn
+from mneme_client import MnemeClientError, Turn
 from services.cli.encrypting import encrypt_all, rewrap_all
 from services.common.encryption.hosted import HEALTH_NAME
 from services.common.encryption.key_file import add_key
 from services.common.hosting import HostSettings
 from tests.support.encryption import occurrences
-from tests.support.stack import running_stack, until
+from tests.support.stack import patient_client, running_stack, until
 from tests.support.transit import TransitKey, TransitServer, refused, transit, transit_key
 
 __all__ = ["transit", "transit_key"]
@@ -35,7 +35,7 @@ async def test_spec_7_3_what_is_remembered_is_found_and_lies_in_no_encrypted_sch
     add_key(file)
     async with running_stack(tmp_path / "data", model_folder, encryption_key_file=file) as services:
         superuser = services.postgres_dsn.replace("mneme_app", "postgres")
-        async with Client(services.gateway_target) as client:
+        async with patient_client(services.gateway_target) as client:
             said = [Turn(f"My password hint is the word {CANARY}, remember it.", speaker="Ada")]
             written = await client.remember("ada", "c1", said)
             token = written.consistency_token
@@ -70,7 +70,7 @@ async def test_spec_7_3_an_installation_is_encrypted_afterwards_and_its_keys_are
     tmp_path: Path, model_folder: Path
 ) -> None:
     data_dir, file = tmp_path / "data", tmp_path / "encryption-keys"
-    async with running_stack(data_dir, model_folder) as services, Client(services.gateway_target) as client:
+    async with running_stack(data_dir, model_folder) as services, patient_client(services.gateway_target) as client:
         said = [Turn(f"My password hint is the word {CANARY}, remember it.", speaker="Ada")]
         token = (await client.remember("ada", "c1", said)).consistency_token
         await client.recall("ada", "password hint", limit=1, consistency_token=token)
@@ -86,7 +86,7 @@ async def test_spec_7_3_an_installation_is_encrypted_afterwards_and_its_keys_are
 
     async with running_stack(data_dir, model_folder, encryption_key_file=file) as services:
         superuser = services.postgres_dsn.replace("mneme_app", "postgres")
-        async with Client(services.gateway_target) as client:
+        async with patient_client(services.gateway_target) as client:
             found = await client.recall("ada", "What is my password hint?", limit=3)
             assert CANARY in found.memories[0].turn.content
             seen = await occurrences(superuser, CANARY, schemas=ENCRYPTED)
@@ -100,7 +100,7 @@ async def test_spec_7_3_an_installation_moves_from_its_key_file_to_vault_and_out
     add_key(file)
     async with (
         running_stack(data_dir, model_folder, encryption_key_file=file) as services,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         said = [Turn(f"My password hint is the word {CANARY}, remember it.", speaker="Ada")]
         token = (await client.remember("ada", "c1", said)).consistency_token
@@ -125,7 +125,7 @@ async def test_spec_7_3_an_installation_moves_from_its_key_file_to_vault_and_out
 
     async with (
         running_stack(data_dir, model_folder, host=vault) as services,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         assert CANARY in (await client.recall("ada", "What is my password hint?", limit=3)).memories[0].turn.content
         count = len(transit.requests)

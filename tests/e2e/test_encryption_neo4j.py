@@ -15,7 +15,7 @@ from services.common.hosting import HostSettings
 from services.common.neo4j.graph import Graph, Neo4jServer, open_graph
 from tests.support.graph_content import labels_with
 from tests.support.neo4j import fresh_graph
-from tests.support.stack import running_stack, until
+from tests.support.stack import patient_client, running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -61,7 +61,7 @@ async def test_spec_7_3_a_graph_holds_nothing_that_was_said_and_erasing_a_user_d
     async with (
         running_stack(tmp_path / "data", model_folder, encryption_key_file=file, neo4j_url=neo4j_url) as services,
         open_graph(Neo4jServer(url=neo4j_url)) as graph,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         await remember(client, graph)
         await check_recall(client)
@@ -88,7 +88,7 @@ async def test_spec_7_3_a_graph_is_encrypted_afterwards_and_its_keys_are_rotated
     async with (
         running_stack(data_dir, model_folder, neo4j_url=neo4j_url) as services,
         open_graph(Neo4jServer(url=neo4j_url)) as graph,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         await remember(client, graph)
         assert await labels_with(graph, CANARY) != set()
@@ -107,7 +107,7 @@ async def test_spec_7_3_a_graph_is_encrypted_afterwards_and_its_keys_are_rotated
     async with (
         running_stack(data_dir, model_folder, encryption_key_file=file, neo4j_url=neo4j_url) as services,
         open_graph(Neo4jServer(url=neo4j_url)) as graph,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         await check_recall(client)
         seen = await labels_with(graph, CANARY)

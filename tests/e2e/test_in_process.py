@@ -13,7 +13,7 @@ from services.cli.stack import Stack
 from services.common.rpc.channel import open_channel
 from services.gateway.config import GatewaySettings
 from services.gateway.upstream import UpstreamSettings
-from tests.support.stack import RunningStack, running_stack
+from tests.support.stack import RunningStack, patient_client, running_stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -49,7 +49,7 @@ async def test_it_uses_sockets_where_it_is_told_to(tmp_path: Path, model_folder:
     settings = GatewaySettings(upstream=UpstreamSettings(in_process=False))
     async with (
         running_stack(tmp_path / "data", model_folder, gateway=settings) as services,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         answered = await remember_and_recall(client, user_id)
 

@@ -20,7 +20,7 @@ from services.gateway.config import GatewaySettings
 from services.gateway.journal.dispatcher import DispatcherSettings
 from tests.support.metrics import labels_of, scrape, series_names
 from tests.support.monitoring import grouping_of, queries, series_of
-from tests.support.stack import running_stack, until
+from tests.support.stack import patient_client, running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -68,7 +68,7 @@ async def use(client: Client, user_id: str) -> None:
 
 
 async def test_spec_8_1_every_part_of_the_work_is_measured(observed: Observed, user_id: str) -> None:
-    async with Client(observed.target) as client:
+    async with patient_client(observed.target) as client:
         await use(client, user_id)
 
     async def is_counted() -> bool:
@@ -116,7 +116,7 @@ async def test_spec_8_1_every_part_of_the_work_is_measured(observed: Observed, u
 
 
 async def test_spec_8_1_logs_have_trace_ids_and_nothing_has_content(observed: Observed, user_id: str) -> None:
-    async with Client(observed.target, tracer=state.tracer("mneme_client")) as client:
+    async with patient_client(observed.target, tracer=state.tracer("mneme_client")) as client:
         await use(client, user_id)
     spans = observed.spans.take()
     assert {"recall.fusion", "deliver.semantic"} <= {span.name for span in spans}

@@ -18,7 +18,7 @@ import pytest
 from mneme_client import Client, MnemeClientError, RecallResult, RetryPolicy, TierState
 from services.common.errors import FailedPrecondition
 from tests.support.second_model import make_second_model
-from tests.support.stack import running_stack, until
+from tests.support.stack import patient_client, running_stack, until
 
 FILLS = ("episodic.fill_second_index", "semantic.fill_second_vectors", "agentic.fill_second_vectors")
 PETS = {"ada": "My cat is called Momo.", "bob": "My dog is called Rex.", "cleo": "My horse is called Silver."}
@@ -132,7 +132,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
     tmp_path: Path, model_folder: Path, second_folder: Path
 ) -> None:
     data = tmp_path / "data"
-    async with running_stack(data, model_folder) as services, Client(services.gateway_target) as client:
+    async with running_stack(data, model_folder) as services, patient_client(services.gateway_target) as client:
         await remember_pets(client)
         first = (await client.get_embedding_model()).serving_model
 
@@ -178,7 +178,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
 
     async with (
         running_stack(data, model_folder, second_model_folder=second_folder) as services,
-        Client(services.gateway_target) as client,
+        patient_client(services.gateway_target) as client,
     ):
         assert (await client.get_embedding_model()).serving_model == second  # the choice outlives a restart
         await until(lambda: is_whole(client), timeout_seconds=60.0)
@@ -186,7 +186,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
     with pytest.raises(FailedPrecondition, match="was cut over to reversed-"):
         async with running_stack(data, model_folder):
             pass
-    async with running_stack(data, second_folder) as services, Client(services.gateway_target) as client:
+    async with running_stack(data, second_folder) as services, patient_client(services.gateway_target) as client:
         state = await client.get_embedding_model()
         assert (state.serving_model, state.former_model) == (second, "")
         await until(lambda: is_whole(client), timeout_seconds=60.0)

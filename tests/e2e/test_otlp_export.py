@@ -12,7 +12,7 @@ import grpc
 import pytest
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
-from mneme_client import Client
+from tests.support.stack import patient_client
 
 SPANS_OF_A_RECALL = {
     "mneme.gateway.v1.MemoryService/Recall",
@@ -58,7 +58,7 @@ async def test_spec_8_1_one_trace_across_gateway_and_tiers_is_exported(tmp_path:
         async with asyncio.timeout(60):
             first = (await process.stdout.readline()).decode()
         target = first.split("serves at ")[1].split(",")[0]
-        async with Client(target) as client:
+        async with patient_client(target) as client:
             written = await client.remember("u", "c", "I keep bees.")
             await client.recall("u", "What do I keep?", consistency_token=written.consistency_token)
     finally:

@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind
 
 from mneme_client import Client
 from services.common.telemetry import TelemetrySettings, TreeSpanExporter, configure_telemetry, state
-from tests.support.stack import ANY_PORT, running_stack, until
+from tests.support.stack import ANY_PORT, patient_client, running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -33,7 +33,7 @@ class Traced:
         """A client whose spans are recorded; what was recorded before is forgotten."""
         self._exporter.take()
         self._spans = []
-        return Client(self._target, tracer=state.tracer("mneme_client"))
+        return patient_client(self._target, tracer=state.tracer("mneme_client"))
 
     def roots_and_deliveries(self) -> tuple[list[ReadableSpan], list[ReadableSpan]]:
         """The client's calls, and the deliveries to the episodic tier."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mneme_client import Client, MnemeClientError
+from mneme_client import MnemeClientError
 from mneme_client.enums import CodeFileStatus, RelationKind
 from services.cli.commands.code import index_tree
 from services.cli.source_tree import SourceTree
-from tests.support.stack import RunningStack
+from tests.support.stack import RunningStack, patient_client
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -25,7 +25,7 @@ async def test_spec_3_11_a_folder_is_indexed_and_followed(stack: RunningStack, u
     (root / "node_modules").mkdir()
     (root / "node_modules" / "left.js").write_text("out();")
     tree = SourceTree(root)
-    async with Client(stack.target) as client:
+    async with patient_client(stack.target) as client:
         first = await index_tree(client, user_id, "shop", tree)
         assert (first.indexed, first.removed) == (5, 0)
         assert (await index_tree(client, user_id, "shop", tree)).indexed == 0
@@ -55,7 +55,7 @@ async def test_spec_3_11_a_folder_is_indexed_and_followed(stack: RunningStack, u
 
 
 async def test_spec_6_6_erasing_a_user_erases_their_code(stack: RunningStack, user_id: str) -> None:
-    async with Client(stack.target) as client:
+    async with patient_client(stack.target) as client:
         await client.index_files(user_id, "r", {"a.py": b"def secret(): pass\n"})
         assert await client.search_symbols(user_id, "r", "secret")
         await client.erase_user(user_id)

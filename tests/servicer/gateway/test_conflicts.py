@@ -20,7 +20,7 @@ from mneme_client import (
     Turn,
 )
 from tests.servicer.gateway.test_erasure import visible
-from tests.support.stack import running_stack, until
+from tests.support.stack import patient_client, running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -173,7 +173,7 @@ async def test_spec_3_5_with_the_setting_reduce_both_facts_are_halved_until_the_
     tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MNEME_SEMANTIC__EVIDENCE__CLEAR_POLICY", "reduce")
-    async with running_stack(tmp_path / "data", model_folder) as stack, Client(stack.gateway_target) as client:
+    async with running_stack(tmp_path / "data", model_folder) as stack, patient_client(stack.gateway_target) as client:
         await visible(client, "ada", await fill(client, "ada"))
         found = await client.recall("ada", "Where do I live?")
         by_text = {memory.text: memory for memory in found.memories}

@@ -17,7 +17,7 @@ from mneme.gateway.v1 import memory_pb2_grpc, prepare_pb2
 from mneme.session.v1 import context_window_pb2 as pb
 from mneme.session.v1 import context_window_pb2_grpc
 from mneme_client import Client, MnemeClientError
-from tests.support.stack import RunningStack, refusal, until
+from tests.support.stack import RunningStack, patient_client, refusal, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -160,7 +160,7 @@ async def test_spec_1_8_what_goes_is_an_episode_and_can_be_brought_back(stack: R
     assert [one.snapshot_id for one in await caller.snapshots()] == [pruned.snapshot.snapshot_id]
 
     episode_id = pruned.snapshot.removed[1].episode_id
-    async with Client(stack.target) as client:
+    async with patient_client(stack.target) as client:
         await wait_for_episode(client, caller.user_id, episode_id)
         session_turns = [one async for one in client.list_interactions(caller.user_id, WHERE)]
         assert session_turns == []  # it is no turn of the conversation
@@ -204,7 +204,7 @@ async def test_spec_1_8_past_the_threshold_thirty_percent_go(caller: Caller) -> 
 
 
 async def test_spec_1_9_a_message_becomes_a_prompt(stack: RunningStack, caller: Caller) -> None:
-    async with Client(stack.target) as client:
+    async with patient_client(stack.target) as client:
         source = b"def levy(amount):\n    return amount * rate\n"
         await client.index_files(caller.user_id, "shop", {"shop/tools.py": source, "other.py": b"def walk(): pass\n"})
     await caller.update(max_tokens=2_000, current_task_id="t1")
@@ -240,7 +240,7 @@ async def test_spec_1_9_a_message_becomes_a_prompt(stack: RunningStack, caller: 
 async def test_spec_1_9_ten_files_of_code_have_ever_fewer_lines(stack: RunningStack, caller: Caller) -> None:
     body = "".join(f"    levy = amount + {number}\n" for number in range(100))
     files = {f"shop/levy_{number}.py": f"def levy_{number}(amount):\n{body}".encode() for number in range(12)}
-    async with Client(stack.target) as client:
+    async with patient_client(stack.target) as client:
         await client.index_files(caller.user_id, "shop", files)
     made = await caller.prepare("Why is the levy on an amount wrong?", repository_id="shop")
     code = [message.content for message in made.messages if message.content.startswith("Code, as data: ")]
@@ -326,7 +326,7 @@ async def test_spec_6_6_an_erased_conversation_leaves_no_window_and_no_episode_o
     await caller.add(item("a", content="secret login.py:3: def login", hours=3), item("b"))
     pruned = await caller.prune(force=True)
     episode_id = pruned.snapshot.removed[0].episode_id
-    async with Client(stack.target) as client:
+    async with patient_client(stack.target) as client:
         await wait_for_episode(client, caller.user_id, episode_id)
         await client.erase_conversation(caller.user_id, WHERE)
         assert [one async for one in client.list_episodes(caller.user_id)] == []

@@ -11,7 +11,7 @@ import pytest_asyncio
 from mneme_client import Client, FeedbackValue, Scoring, Turn
 from mneme_client.resources import Link
 from mneme_client.results import RecallResult
-from tests.support.stack import running_stack, until
+from tests.support.stack import patient_client, running_stack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -90,7 +90,7 @@ async def linking(tmp_path: Path, model_folder: Path) -> AsyncIterator[Client]:
     """A client of services that make links by use."""
     async with (
         running_stack(tmp_path / "data", model_folder, links_by_use=True) as services,
-        Client(services.gateway_target) as opened,
+        patient_client(services.gateway_target) as opened,
     ):
         yield opened
 
