@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from services.common.text_cache import text_cache
@@ -129,9 +130,9 @@ class Phrase:
     anchors: frozenset[str]  # one of them stands in every text that matches; empty: not known
 
 
-@text_cache(8_192)
+@lru_cache(maxsize=8_192)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Returns a phrase's pattern, compiled at its first use."""
+    """Returns the pattern of a phrase of a data file, compiled at its first use. No text of a user is in this cache."""
     return re.compile(pattern, re.IGNORECASE)
 
 

@@ -43,6 +43,10 @@ _AFTER_HOUR: Final = frozenset(
     {"", "on", "in", "from", "now", "and", "these", "instead", "sharp", "today", "tomorrow", "every", "again"}
 )
 _MAGNITUDES: Final = {"k": 1e3, "m": 1e6, "bn": 1e9}
+_BEGINNINGS: Final = frozenset(
+    {"the", "a", "an", "noon", "midnight", "half", "quarter", "every", *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS)}
+).union(MONTHS, ORDINALS, SMALL_NUMBERS, TENS, GROUP_NUMBERS, _MINUTES, _TIMES)
+"""Words of letters that a value can begin with, but for capital letters: "AB 12"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,9 @@ class ValueReader:
         return value
 
     def _value(self) -> Value | None:
+        token = self._tokens[self._place]
+        if token.text.isalpha() and token.lower not in _BEGINNINGS and (token.lower == "i" or not token.text.isupper()):
+            return None  # most words: trying each way of reading them would be most of the work
         return self._date() or self._time() or self._frequency() or self._identifier() or self._quantity()
 
     def _date(self) -> Value | None:
