@@ -22,7 +22,7 @@ from tests.support.clock import FakeClock
 
 _STATEMENTS: Final = ("fetch", "fetchrow", "fetchval", "execute", "executemany", "copy_records_to_table")
 _WRITES: Final = ("put", "remove", "remove_owner")
-_SECONDS: Final = 60.0
+_SECONDS: Final = 300.0
 
 _processes = get_context("forkserver")
 _processes.set_forkserver_preload([__name__])
