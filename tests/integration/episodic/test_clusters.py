@@ -36,6 +36,7 @@ from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE, runner
 from tests.support.postgres import fresh_postgres
+from tests.support.vector_index import PATIENT_INDEX
 
 EMBEDDER = HashingEmbedder(64)
 SETTINGS = ClusterSettings(size_min=3, neighbours=2, changed_min=6, vectors_page=4, owners_page=1)
@@ -92,7 +93,7 @@ class World:
 async def world(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncIterator[World]:
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
-        index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+        index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
         store = PostgresEpisodeStore(pool, model=index.model)
         yield World(pool, store, PostgresClusterStore(pool), index, FakeClock())
         await index.aclose()

@@ -29,6 +29,7 @@ from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
+from tests.support.vector_index import PATIENT_INDEX
 
 
 class MoodyEmbedder(HashingEmbedder):
@@ -76,7 +77,7 @@ async def parts(postgres_server: EmbeddedPostgres, tmp_path: Path) -> AsyncItera
     embedder, clock = MoodyEmbedder(64), FakeClock()
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
-        index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+        index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
         store = PostgresEpisodeStore(pool, model=index.model)
         yield Parts(
             tmp_path, urls.app, pool, store, index, embedder, clock, EpisodeIndexer(store, index, embedder, clock)
@@ -160,7 +161,7 @@ async def test_a_lost_index_is_built_again_and_answers_are_degraded_meanwhile(
     await indexed(parts, "the harbour at night", "a violin")
     await parts.index.aclose()
     shutil.rmtree(tmp_path)
-    index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+    index = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
     store = PostgresEpisodeStore(parts.pool, model=index.model)
     indexer = EpisodeIndexer(store, index, parts.embedder, parts.clock)
     search = CandidateSearch(store, index, cached_episodes_max=200_000 if is_cached else 1)
@@ -202,7 +203,7 @@ async def test_many_episodes_of_another_model_do_not_hold_up_the_start(parts: Pa
     pool = await create_pool(parts.url, PoolSettings(statement_timeout_seconds=5))
     store = PostgresEpisodeStore(pool, model="other")
     settings = IndexerSettings(reset_batch_max=7, reconciled_owners=1)
-    other = await EdgeEpisodeIndex.open(parts.folder / "other", model="other", dimension=64)
+    other = await EdgeEpisodeIndex.open(parts.folder / "other", model="other", dimension=64, settings=PATIENT_INDEX)
 
     assert (await run_job(parts.pool, ReconcileIndex(store, other, settings))).applied == 1
 

@@ -32,6 +32,7 @@ from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
+from tests.support.vector_index import PATIENT_INDEX
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
@@ -89,7 +90,7 @@ async def world(
             model, dimension = embedder.fingerprint, embedder.dimension
             index: EpisodeIndex
             if request.param == "edge":
-                index = await EdgeEpisodeIndex.open(tmp_path, model=model, dimension=dimension)
+                index = await EdgeEpisodeIndex.open(tmp_path, model=model, dimension=dimension, settings=PATIENT_INDEX)
             else:
                 client = AsyncQdrantClient(location=":memory:")
                 index = await QdrantEpisodeIndex.open(client, model=model, dimension=dimension)

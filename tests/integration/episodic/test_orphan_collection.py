@@ -36,6 +36,7 @@ from tests.support.embedding import HashingEmbedder
 from tests.support.maintenance import MAINTENANCE, run_job, runner
 from tests.support.postgres import DatabaseUrls, fresh_postgres
 from tests.support.qdrant_server import StandIn, serving
+from tests.support.vector_index import PATIENT_INDEX
 
 EMBEDDER = HashingEmbedder(64)
 QUICK = IndexerSettings(
@@ -125,7 +126,7 @@ def _values(settings: IndexerSettings) -> dict[str, Any]:
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[EpisodeIndex]:
     opened: EpisodeIndex
     if request.param == "edge":
-        opened = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+        opened = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
         yield opened
         await opened.aclose()
         return

@@ -22,6 +22,7 @@ from tests.contract.episode_samples import OWNER, TENANT, episode_id, new_episod
 from tests.support.clock import FakeClock
 from tests.support.maintenance import MAINTENANCE, run_job
 from tests.support.postgres import fresh_postgres
+from tests.support.vector_index import PATIENT_INDEX
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
@@ -67,7 +68,7 @@ def pieces() -> list[IndexedPiece]:
 
 @pytest.fixture
 async def engines(tmp_path: Path, pieces: list[IndexedPiece]) -> AsyncIterator[Engines]:
-    edge = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+    edge = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
     qdrant = await QdrantEpisodeIndex.open(AsyncQdrantClient(location=":memory:"), model="m", dimension=64)
     for index in (edge, qdrant):
         await index.put(pieces)
@@ -159,7 +160,7 @@ async def test_a_move_to_a_server_indexes_everything_again(postgres_server: Embe
 
     async with fresh_postgres(postgres_server, migrations=[(SCHEMA, MIGRATIONS_FOLDER), MAINTENANCE]) as urls:
         pool = await create_pool(urls.app)
-        edge = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+        edge = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
         await PostgresEpisodeStore(pool, model="m").insert(TENANT, [new_episode(n) for n in range(3)], now=clock.now())
         await start(edge)
         server = await QdrantEpisodeIndex.open(client, model="m", dimension=64)

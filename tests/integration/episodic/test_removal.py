@@ -39,6 +39,7 @@ from tests.support.clock import FakeClock
 from tests.support.embedding import HashingEmbedder
 from tests.support.postgres import fresh_postgres
 from tests.support.qdrant_server import StandIn, serving
+from tests.support.vector_index import PATIENT_INDEX
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
@@ -128,7 +129,7 @@ def replica_on(pool: Pool, index: EpisodeIndex) -> Replica:
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[EpisodeIndex]:
     opened: EpisodeIndex
     if request.param == "edge":
-        opened = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64)
+        opened = await EdgeEpisodeIndex.open(tmp_path, model="m", dimension=64, settings=PATIENT_INDEX)
         yield opened
         await opened.aclose()
     elif request.param == "local":
