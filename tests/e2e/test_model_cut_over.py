@@ -24,7 +24,9 @@ FILLS = ("episodic.fill_second_index", "semantic.fill_second_vectors", "agentic.
 PETS = {"ada": "My cat is called Momo.", "bob": "My dog is called Rex.", "cleo": "My horse is called Silver."}
 QUESTION = "What is my pet called?"
 MISSING = "anew"
-"""A word of the only reason for which a recall may be degraded meanwhile: facts or notes are embedded anew."""
+"""A word of the reason for which a recall may be degraded meanwhile: facts or notes are embedded anew."""
+INCOMPLETE = "index incomplete"
+"""Of the other one: a slow disk keeps the engine for too long, and turns are searched by their words alone."""
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +76,14 @@ class Load:
             await asyncio.sleep(0.05)  # a question without a call would let nothing else run
             return self.turns >= turns and self.recalls >= recalls
 
-        await until(are_made, timeout_seconds=60.0)
+        await until(are_made)
 
     def _check(self, user: str, found: RecallResult) -> None:
         if PETS[user] not in [memory.turn.content for memory in found.memories]:
             self.wrong.append(f"{user} lacks the pet")
         for tier in found.tiers:
-            if tier.state is not TierState.SKIPPED and tier.reason and MISSING not in tier.reason:
+            is_told = any(reason in tier.reason for reason in (MISSING, INCOMPLETE))
+            if tier.state is not TierState.SKIPPED and tier.reason and not is_told:
                 self.wrong.append(f"{tier.tier}: {tier.reason}")
 
 
@@ -172,7 +175,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
                 again = await client.cut_over_embedding_model(model)
                 assert again.change_time == state.change_time
                 await all_follow(client, model)
-                await until(lambda: is_whole(client), timeout_seconds=60.0)
+                await until(lambda: is_whole(client))
                 await load.goes_on()
         assert load.wrong == []
 
@@ -181,7 +184,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
         patient_client(services.gateway_target) as client,
     ):
         assert (await client.get_embedding_model()).serving_model == second  # the choice outlives a restart
-        await until(lambda: is_whole(client), timeout_seconds=60.0)
+        await until(lambda: is_whole(client))
 
     with pytest.raises(FailedPrecondition, match="was cut over to reversed-"):
         async with running_stack(data, model_folder):
@@ -189,7 +192,7 @@ async def test_spec_8_4_a_cut_over_and_the_way_back_need_no_restart(
     async with running_stack(data, second_folder) as services, patient_client(services.gateway_target) as client:
         state = await client.get_embedding_model()
         assert (state.serving_model, state.former_model) == (second, "")
-        await until(lambda: is_whole(client), timeout_seconds=60.0)
+        await until(lambda: is_whole(client))
 
 
 def process_of(service: str, others: set[psutil.Process]) -> psutil.Process | None:
@@ -226,7 +229,7 @@ async def test_spec_8_4_processes_follow_a_cut_over_and_kills_leave_one_state(
                 "semantic",
                 "agentic",
             }
-            await until(lambda: is_whole(client), timeout_seconds=60.0)
+            await until(lambda: is_whole(client))
             await load.goes_on()
         assert load.wrong == []
 
@@ -240,6 +243,6 @@ async def test_spec_8_4_processes_follow_a_cut_over_and_kills_leave_one_state(
             killed.send_signal(signal.SIGKILL)
             assert (await changing).serving_model == target
             await all_follow(client, target)
-            await until(lambda: is_whole(client), timeout_seconds=60.0)
+            await until(lambda: is_whole(client))
             for user, text in PETS.items():
                 assert text in [memory.turn.content for memory in (await client.recall(user, QUESTION)).memories]
