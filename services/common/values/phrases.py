@@ -24,7 +24,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from services.common.text_cache import text_cache
@@ -130,10 +129,16 @@ class Phrase:
     anchors: frozenset[str]  # one of them stands in every text that matches; empty: not known
 
 
-@lru_cache(maxsize=8_192)
+_compiled: Final[dict[str, re.Pattern[str]]] = {}
+"""By pattern of a data file, of which there are some thousand: no text of a user is among them."""
+
+
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Returns the pattern of a phrase of a data file, compiled at its first use. No text of a user is in this cache."""
-    return re.compile(pattern, re.IGNORECASE)
+    """Returns the pattern of a phrase of a data file, compiled at its first use."""
+    found = _compiled.get(pattern)
+    if found is None:
+        found = _compiled[pattern] = re.compile(pattern, re.IGNORECASE)
+    return found
 
 
 def read_phrases(lines: str) -> Iterator[Phrase]:
