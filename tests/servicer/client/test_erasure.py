@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from mneme_client import Client, ErasureState, ErasureStore, FactCategory, MemoryKind, Scope, ScopeLevel, SyncClient
 from tests.servicer.gateway.test_erasure import visible
-from tests.support.stack import RunningStack
+from tests.support.stack import PATIENCE_SECONDS, RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -59,7 +59,7 @@ async def test_spec_3_12_the_blocking_client_corrects_and_erases(
     await visible(mneme, user_id, written.consistency_token)
 
     def corrected() -> None:
-        with SyncClient(stack.target) as blocking:
+        with SyncClient(stack.target, default_timeout_seconds=PATIENCE_SECONDS) as blocking:
             dry = blocking.correct(
                 user_id, "The van is from 2016.", memory_id=written.interactions[0].interaction_id, dry_run=True
             )

@@ -29,7 +29,7 @@ from mneme_client import (
     ScopeLevel,
     SyncClient,
 )
-from tests.support.stack import RunningStack
+from tests.support.stack import PATIENCE_SECONDS, RunningStack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -210,7 +210,7 @@ async def test_spec_2_8_episodes_are_read_searched_archived_and_restored(mneme: 
 
 async def test_the_blocking_client_reaches_the_same_resources(stack: RunningStack, user_id: str) -> None:
     def use() -> None:
-        with SyncClient(stack.target) as mneme:
+        with SyncClient(stack.target, default_timeout_seconds=PATIENCE_SECONDS) as mneme:
             fact = mneme.create_fact(user_id, "Ana sings.", FactCategory.CONTEXT)
             assert [found.fact_id for found in mneme.list_facts(user_id)] == [fact.fact_id]
             note = mneme.create_note(user_id, "Songs in May.", NoteKind.OBSERVATION).note

@@ -20,7 +20,7 @@ from mneme_client import (
     SyncClient,
 )
 from tests.servicer.cli.test_resources import run_command
-from tests.support.stack import RunningStack, until
+from tests.support.stack import PATIENCE_SECONDS, RunningStack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -68,7 +68,7 @@ async def test_spec_3_9_feedback_on_a_recall_is_seen_as_an_outcome(client: Clien
 
 async def test_spec_3_9_the_blocking_client_does_the_same(stack: RunningStack, user_id: str) -> None:
     def work() -> list[Procedure]:
-        with SyncClient(stack.target) as client:
+        with SyncClient(stack.target, default_timeout_seconds=PATIENCE_SECONDS) as client:
             client.create_procedure(user_id, ProcedureKind.SOURCE_SELECTION, "wikipedia", trigger="history")
             return list(client.list_procedures(user_id))
 
