@@ -21,7 +21,7 @@ class ComparerSettings:
     """How statements are compared."""
 
     in_own_process: bool = True
-    """Whether statements are compared in a process of its own (25 MB) instead of a thread of the service."""
+    """Whether statements are compared in a process of its own (25 MB, some 60 in use) instead of a thread."""
     batch_pairs: Count = 128
     """Pairs of one message to the process; callers take turns between messages."""
     batch_texts: Count = 64
