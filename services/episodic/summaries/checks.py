@@ -46,7 +46,7 @@ _OPENERS: Final = frozenset(
         "overall instead afterwards only what who how why user speaker assistant"
     ).split()
 )
-# Words by which a summary tells what a text is: they need not be in it.
+# Words that summaries use to report ("she says", "they discuss"): the text need not contain them.
 _TELLING: Final = frozenset(
     map(
         lemma,

@@ -54,7 +54,7 @@ class SummaryWriter:
             background.keep_running("write-summaries", self._run)
 
     def add(self, names: Iterable[EpisodeName]) -> None:
-        """Report active episodes that have got an extractive summary. Those for whom there is no place keep it."""
+        """Queue active episodes that have an extractive summary, which they keep where the queue is full."""
         if not self._model.is_on:
             return
         count = self.waiting_count
