@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from bench.texts import TextSource
-from services.common.embedding.embedder import SentenceEncoder
+from services.common.embedding.sentence_encoder import SentenceEncoder
 from services.common.embedding.tokens import TextEncoding, TokenSpace
 
 SAMPLE_TEXTS: Final = 1_000

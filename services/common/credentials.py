@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from services.common.auth import (
     DEVELOPMENT_PRINCIPAL,
@@ -18,15 +19,35 @@ from services.common.auth import (
 from services.common.clock import Clock
 from services.common.rpc.server import is_loopback
 
-if TYPE_CHECKING:
-    from services.common.hosting import HostSettings
+
+class CredentialSettings(Protocol):
+    """The settings that say what a server accepts; `HostSettings` has them."""
+
+    @property
+    def signed_identities_only(self) -> bool: ...  # noqa: D102
+    @property
+    def has_credentials(self) -> bool: ...  # noqa: D102
+    @property
+    def api_keys_file(self) -> Path | None: ...  # noqa: D102
+    @property
+    def jwt_jwks_file(self) -> Path | None: ...  # noqa: D102
+    @property
+    def jwt_jwks_url(self) -> str: ...  # noqa: D102
+    @property
+    def jwt_issuer(self) -> str: ...  # noqa: D102
+    @property
+    def jwt_audience(self) -> str: ...  # noqa: D102
+    @property
+    def jwt_tenant_claim(self) -> str: ...  # noqa: D102
+    @property
+    def jwt_role_claim(self) -> str: ...  # noqa: D102
 
 
 class InsecureListenError(Exception):
     """A server without authentication would listen where others can reach it."""
 
 
-def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, address: str) -> Authenticator:
+def authenticator(settings: CredentialSettings, secret: bytes, clock: Clock, *, address: str) -> Authenticator:
     """What a server accepts: identities signed with the secret, and API keys or the development principal.
 
     A tier is called by the gateway alone, which has checked the caller's key: on a network of services it takes signed
@@ -52,7 +73,7 @@ def authenticator(settings: HostSettings, secret: bytes, clock: Clock, *, addres
     return Authenticator(identities=identities, development_principal=DEVELOPMENT_PRINCIPAL)
 
 
-def _tokens(settings: HostSettings, clock: Clock) -> JwtVerifier | None:
+def _tokens(settings: CredentialSettings, clock: Clock) -> JwtVerifier | None:
     """What checks tokens of an identity provider, where one is configured.
 
     Raises:

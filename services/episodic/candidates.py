@@ -14,18 +14,11 @@ import structlog
 from services.common.cache import OwnerCache
 from services.common.embedding.tokens import TokenVectors
 from services.common.errors import StoreUnavailable
+from services.episodic.columns import EpisodeColumns
 from services.episodic.late_interaction import LateScores
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
 from services.episodic.snapshots import SnapshotCache
-from services.episodic.store import (
-    EpisodeColumns,
-    EpisodeIndex,
-    EpisodeStore,
-    EpisodeUse,
-    IndexQuery,
-    RetrieverHits,
-    Vector,
-)
+from services.episodic.store import EpisodeIndex, EpisodeStore, EpisodeUse, IndexQuery, RetrieverHits, Vector
 
 _log = structlog.get_logger(__name__)
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
-
-if TYPE_CHECKING:
-    from services.episodic.store import IndexedEpisode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +25,15 @@ class ExpectedEpisode:
     episode_id: EpisodeId
     # None: any number, since it is pending, of another model, or became active before pieces were counted
     piece_count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedEpisode:
+    """What an index holds of one episode."""
+
+    owner: Owner
+    key: EpisodeKey
+    piece_count: int  # at least 1
 
 
 class ComparisonStore(Protocol):

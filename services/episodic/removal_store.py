@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from services.common.idempotency.model import IdempotencyKey
+from services.episodic.columns import EpisodeColumns
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId
-
-if TYPE_CHECKING:
-    from services.episodic.store import EpisodeColumns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,17 +12,10 @@ from services.common.background import BackgroundWork
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.errors import EmbeddingError
 from services.common.errors import MnemeError
+from services.episodic.comparison_store import IndexedEpisode
 from services.episodic.config import IndexerSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
-from services.episodic.store import (
-    EpisodeIndex,
-    EpisodeStore,
-    IndexedEpisode,
-    IndexedPiece,
-    IndexQuery,
-    RetrieverHits,
-    Vector,
-)
+from services.episodic.store import EpisodeIndex, EpisodeStore, IndexedPiece, IndexQuery, RetrieverHits, Vector
 
 _log = structlog.get_logger(__name__)
 

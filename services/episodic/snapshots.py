@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from services.common.cache import CacheKind, OwnerCache, OwnerKey
+from services.episodic.columns import ROWS_ON_LOOP_MAX, EpisodeColumns
 from services.episodic.model import EpisodeId, EpisodeKey, Owner
-from services.episodic.store import ROWS_ON_LOOP_MAX, ColumnChanges, EpisodeColumns, EpisodeStore
+from services.episodic.store import ColumnChanges, EpisodeStore
 
 SnapshotRow: TypeAlias = tuple[EpisodeKey, bytes, str, int, str, float, int, int, int, float, str]
 """The fields of `EpisodeColumns`, in their order, of one episode, and the key of its scope: one look-up finds both, and

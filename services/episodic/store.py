@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from services.common.embedding.vectors import Vector as Vector  # noqa: PLC0414 - part of the ports
 from services.common.scope import Reader
-from services.episodic.comparison_store import ComparisonStore
+from services.episodic.columns import EpisodeColumns
+from services.episodic.comparison_store import ComparisonStore, IndexedEpisode
 from services.episodic.model import Episode, EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId
 from services.episodic.removal_store import RemovalStore
 from services.episodic.retention_store import RetentionStore
@@ -59,46 +60,6 @@ class PendingEpisode:
     time: datetime
     attempts: int  # failures so far
     summary: str = ""  # that is stored, of one that was indexed before
-
-
-ROWS_ON_LOOP_MAX: Final = 2_000
-"""More rows of columns are read in a thread: 100,000 take 0.2 to 0.3 s."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodeColumns:
-    """The light columns of some episodes, without text; entry i of each list belongs to episode i."""
-
-    keys: list[EpisodeKey]
-    episode_ids: list[bytes]  # 16 bytes each
-    conversation_ids: list[str]
-    positions: list[int]
-    speakers: list[str]
-    times: list[float]  # seconds since the Unix epoch
-    lengths: list[int]  # characters
-    traits: list[int]
-    feedbacks: list[int]
-    importances: list[float]
-
-    def __len__(self) -> int:
-        """Number of episodes."""
-        return len(self.keys)
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[Iterable[Any]]) -> EpisodeColumns:
-        """Columns of rows whose first fields are these columns in their order."""
-        names = [f.name for f in fields(cls)]
-        if not rows:
-            return cls(**{name: [] for name in names})
-        return cls(**dict(zip(names, map(list, zip(*rows, strict=True)), strict=False)))
-
-    def selected(self, indexes: Sequence[int]) -> EpisodeColumns:
-        """The columns of some episodes, in the order of their indexes."""
-        return EpisodeColumns(**{f.name: [getattr(self, f.name)[i] for i in indexes] for f in fields(self)})
-
-    def joined(self, other: EpisodeColumns) -> EpisodeColumns:
-        """These episodes and the others behind them."""
-        return EpisodeColumns(**{f.name: [*getattr(self, f.name), *getattr(other, f.name)] for f in fields(self)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,15 +225,6 @@ class IndexedPiece:
     vector: Vector
     scope_key: str
     time: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedEpisode:
-    """What an index holds of one episode."""
-
-    owner: Owner
-    key: EpisodeKey
-    piece_count: int  # at least 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from services.episodic.comparison_store import IndexedEpisode
 from services.episodic.model import EpisodeKey, Owner, TenantId, UserId, episode_key
-from services.episodic.store import EpisodeIndex, IndexedEpisode, IndexedPiece, IndexQuery
+from services.episodic.store import EpisodeIndex, IndexedPiece, IndexQuery
 from tests.contract.episode_samples import GLOBAL, OWNER, SAME_NAME_ELSEWHERE, TENANT, later
 from tests.support.embedding import HashingEmbedder
 

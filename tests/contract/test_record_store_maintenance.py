@@ -13,13 +13,8 @@ from services.common.copying.model import Kind, Record, RecordStore
 from services.common.copying.neo4j import GraphRecords
 from services.common.idempotency.model import IdempotencyKey, IdempotencyRecord, IdempotencyRecords
 from services.common.maintenance import Change
-from services.common.maintenance.copying import (
-    GRAPH_CLAIMS,
-    GRAPH_LOG,
-    GRAPH_REQUESTS,
-    NUMBERED_BY_TABLE,
-    open_maintenance_records,
-)
+from services.common.maintenance.copying import open_maintenance_records
+from services.common.maintenance.graph_kinds import GRAPH_CLAIMS, GRAPH_LOG, GRAPH_REQUESTS, NUMBERED_BY_TABLE
 from services.common.maintenance.neo4j import COMPONENT, GRAPH_MIGRATIONS_FOLDER, Neo4jMaintenanceStore
 from services.common.maintenance.neo4j_copy import KINDS
 from services.common.maintenance.postgres import PostgresMaintenanceStore

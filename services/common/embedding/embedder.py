@@ -19,6 +19,7 @@ import numpy as np
 
 from services.common.embedding.errors import EmbedderBusyError, EmbedderClosedError
 from services.common.embedding.lane import Job, Lane, new_lane
+from services.common.embedding.sentence_encoder import SentenceEncoder
 from services.common.embedding.tokens import TextEncoding, TokenSpace
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.settings_types import Count, CountOrNone, Niceness
@@ -66,34 +67,6 @@ class Embedder(Protocol):
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts alone: float32 `[texts, dimension]`. See `encode_documents`."""
-        ...
-
-
-class SentenceEncoder(Protocol):
-    """A model that is run synchronously; `OnnxSentenceEncoder` is one. Must be callable from any thread."""
-
-    @property
-    def model_name(self) -> str:
-        """Name of the model."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Identity of the vector space."""
-        ...
-
-    @property
-    def tokens(self) -> TokenSpace | None:
-        """The space of the token vectors that it gives; None where it gives none."""
-        ...
-
-    def encode_with_tokens(self, texts: Sequence[str]) -> Sequence[TextEncoding]:
-        """Return vector and token vectors of each text, in order."""
         ...
 
 

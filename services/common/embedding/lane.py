@@ -6,13 +6,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from services.common.embedding.sentence_encoder import SentenceEncoder
 from services.common.embedding.tokens import TextEncoding
 from services.common.priority import lower_priority
-
-if TYPE_CHECKING:
-    from services.common.embedding.embedder import SentenceEncoder
 
 
 @dataclass(eq=False, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from services.common.copying.model import Key, Kind, Record, RecordStore
 from services.common.copying.postgres import PostgresRecords
+from services.common.maintenance.graph_kinds import GRAPH_CLAIMS, GRAPH_LOG, GRAPH_REQUESTS, NUMBERED_BY_TABLE
 from services.common.maintenance.postgres import SCHEMA
 from services.common.postgres.types import Connection
 
@@ -15,17 +16,6 @@ if TYPE_CHECKING:  # loaded where a Neo4j is configured
     from services.common.neo4j.graph import Graph
 
 LOG: Final = f"{SCHEMA}.log"
-GRAPH_LOG: Final = f"{SCHEMA}.graph_log"
-"""Kind of the entries of jobs whose tier may be in a graph: they are where their tier is."""
-NUMBERED_BY_TABLE: Final = 1 << 40
-"""Bit of the number of an entry that PostgreSQL has numbered, as graphs and copies name it. See `_GraphTierLog`."""
-
-GRAPH_CLAIMS: Final = f"{SCHEMA}.graph_claims"
-"""Kind of the claims of those jobs: cursors of open runs, failures in a row, and when a run was last complete."""
-
-GRAPH_REQUESTS: Final = f"{SCHEMA}.graph_idempotency_records"
-"""Kind of the idempotency records of requests to those tiers. Earlier versions did not write down of which tier one is:
-their records stay in the tables, and are not copied from a graph."""
 
 _CLAIMS: Final = f"{SCHEMA}.claims"
 _REQUESTS: Final = f"{SCHEMA}.idempotency_records"

@@ -9,7 +9,7 @@ from typing import Any, Final, LiteralString
 from services.common.copying.model import Kind, Record
 from services.common.copying.neo4j import GraphKind
 from services.common.idempotency.neo4j_copy import idempotency_kind
-from services.common.maintenance.copying import GRAPH_CLAIMS, GRAPH_LOG, GRAPH_REQUESTS, NUMBERED_BY_TABLE
+from services.common.maintenance.graph_kinds import GRAPH_CLAIMS, GRAPH_LOG, GRAPH_REQUESTS, NUMBERED_BY_TABLE
 
 _READS: Final[Mapping[str, LiteralString]] = {
     "tenant_id": "n.tenant_id",

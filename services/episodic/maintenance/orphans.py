@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 
 from services.common.maintenance import Cap, Change, Step
 from services.common.maintenance.model import Json
-from services.episodic.comparison_store import ExpectedEpisode
+from services.episodic.comparison_store import ExpectedEpisode, IndexedEpisode
 from services.episodic.config import IndexerSettings
 from services.episodic.model import EpisodeKey, Owner, TenantId, UserId
-from services.episodic.store import EpisodeIndex, EpisodeStore, IndexedEpisode
+from services.episodic.store import EpisodeIndex, EpisodeStore
 
 _T = TypeVar("_T")
 

@@ -15,9 +15,10 @@ import structlog
 from services.common.cache import OwnerCache
 from services.common.disk import DiskWatch
 from services.common.errors import StoreUnavailable
+from services.episodic.comparison_store import IndexedEpisode
 from services.episodic.config import EdgeSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits, Vector
+from services.episodic.store import IndexedPiece, IndexQuery, RetrieverHits, Vector
 from services.episodic.stores.cached_rows import Terms, terms_of
 from services.episodic.stores.edge_cache import EdgeCache
 from services.episodic.stores.edge_engine import ShardState

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from qdrant_edge import Bm25, Bm25Config
 
+from services.episodic.comparison_store import IndexedEpisode
 from services.episodic.index_config import TextSettings
 from services.episodic.model import EpisodeKey, Owner, TenantId, UserId, place
-from services.episodic.store import IndexedEpisode, IndexedPiece
+from services.episodic.store import IndexedPiece
 
 DENSE: Final = "dense"
 LEXICAL: Final = "bm25"

@@ -16,7 +16,8 @@ from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Pool
 from services.common.scope import keys_seen
-from services.episodic.comparison_store import ExpectedEpisode, IndexState
+from services.episodic.columns import ROWS_ON_LOOP_MAX, EpisodeColumns
+from services.episodic.comparison_store import ExpectedEpisode, IndexedEpisode, IndexState
 from services.episodic.model import (
     POSITION_MAX,
     Episode,
@@ -29,17 +30,7 @@ from services.episodic.model import (
     conversation_key,
 )
 from services.episodic.retention_store import FadingRule
-from services.episodic.store import (
-    ROWS_ON_LOOP_MAX,
-    AccessCount,
-    ColumnChanges,
-    EpisodeColumns,
-    EpisodeCursor,
-    EpisodeFilter,
-    EpisodeUse,
-    IndexedEpisode,
-    StoreOutcome,
-)
+from services.episodic.store import AccessCount, ColumnChanges, EpisodeCursor, EpisodeFilter, EpisodeUse, StoreOutcome
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_pending import PostgresPendingBatch

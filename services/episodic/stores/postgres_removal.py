@@ -17,9 +17,9 @@ from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection
+from services.episodic.columns import EpisodeColumns
 from services.episodic.model import POSITION_MAX, EpisodeId, EpisodeKey, Owner, TenantId, UserId, conversation_key
 from services.episodic.removal_store import Archived, Deleted, EpisodeSelection
-from services.episodic.store import EpisodeColumns
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_tokens import PostgresTokenStore

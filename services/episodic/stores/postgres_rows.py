@@ -13,6 +13,7 @@ from services.common.encryption.postgres import Ciphers
 from services.common.encryption.rows import Form, Row, SealedTable
 from services.common.loop_budget import LoopBudget
 from services.common.turns import Attachment, MessageRole
+from services.episodic.columns import EpisodeColumns
 from services.episodic.comparison_store import ExpectedEpisode, IndexState
 from services.episodic.model import (
     EPISODE_KEY_BYTES,
@@ -26,12 +27,7 @@ from services.episodic.model import (
     UserId,
     episode_text,
 )
-from services.episodic.store import (
-    ColumnChanges,
-    EpisodeColumns,
-    EpisodeUse,
-    PendingEpisode,
-)
+from services.episodic.store import ColumnChanges, EpisodeUse, PendingEpisode
 from services.episodic.token_store import EpisodeName, UntokenedEpisode
 from services.episodic.traits import traits
 

@@ -15,9 +15,10 @@ import structlog
 from qdrant_client import AsyncQdrantClient, models
 
 from services.common.errors import StoreUnavailable
+from services.episodic.comparison_store import IndexedEpisode
 from services.episodic.config import QdrantSettings, TextSettings
 from services.episodic.model import EpisodeKey, Owner
-from services.episodic.store import IndexedEpisode, IndexedPiece, IndexQuery, RetrieverHits, Vector
+from services.episodic.store import IndexedPiece, IndexQuery, RetrieverHits, Vector
 from services.episodic.stores.points import DENSE, OWNER_FIELDS, create_bm25, episode_key, point_id, scan_episodes
 from services.episodic.stores.qdrant_collection import QdrantCollection, open_collection, restore_collection
 from services.episodic.stores.qdrant_connection import QdrantConnection, is_lost

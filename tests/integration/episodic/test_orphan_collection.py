@@ -17,14 +17,14 @@ from services.common.errors import StoreUnavailable
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
-from services.episodic.comparison_store import ExpectedEpisode
+from services.episodic.comparison_store import ExpectedEpisode, IndexedEpisode
 from services.episodic.config import IndexerSettings, QdrantServer, QdrantSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.maintenance.orphans import CollectOrphans
 from services.episodic.maintenance.reconciliation import ReconcileIndex
 from services.episodic.maintenance.schedule import IndexUpkeep
 from services.episodic.model import EpisodeId, EpisodeKey, EpisodeStatus, NewEpisode, Owner, TenantId, UserId
-from services.episodic.store import EpisodeIndex, IndexedEpisode, IndexedPiece
+from services.episodic.store import EpisodeIndex, IndexedPiece
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex

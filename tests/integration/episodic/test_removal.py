@@ -15,12 +15,13 @@ from services.common.postgres.server import EmbeddedPostgres
 from services.common.postgres.types import Pool
 from services.episodic.access import AccessRecorder
 from services.episodic.candidates import CandidateQuery, Candidates
+from services.episodic.comparison_store import IndexedEpisode
 from services.episodic.config import QdrantServer, QdrantSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeId, Owner, UserId
 from services.episodic.removal_store import EpisodeSelection
 from services.episodic.service import Deletion, EpisodeService, SearchQuery
-from services.episodic.store import EpisodeFilter, EpisodeIndex, IndexedEpisode
+from services.episodic.store import EpisodeFilter, EpisodeIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from services.episodic.stores.qdrant import QdrantEpisodeIndex

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from services.common.cache import OwnerCache
+from services.episodic.columns import EpisodeColumns
 from services.episodic.model import Owner, TenantId, UserId
 from services.episodic.snapshots import Snapshot, SnapshotCache
-from services.episodic.store import ColumnChanges, EpisodeColumns, EpisodeStore
+from services.episodic.store import ColumnChanges, EpisodeStore
 from tests.contract.episode_samples import GLOBAL, OWNER, new_episode
 
 

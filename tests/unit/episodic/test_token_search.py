@@ -13,9 +13,9 @@ from services.common.cache import OwnerCache
 from services.common.embedding.tokens import TokenVectors
 from services.common.errors import DeadlineExceeded, StoreUnavailable
 from services.episodic.candidates import Candidates
+from services.episodic.columns import EpisodeColumns
 from services.episodic.config import TokenSettings
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, TenantId, UserId
-from services.episodic.store import EpisodeColumns
 from services.episodic.token_cache import TokenCache
 from services.episodic.token_format import pack
 from services.episodic.token_search import TokenSearch
