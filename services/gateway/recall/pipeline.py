@@ -186,6 +186,7 @@ class RecallPipeline:
                 vector=vector_to_proto(encoding.vector, model=embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
+                times=question.time_ranges,
                 # What is left out by its source is known only when the sources of all candidates have been read.
                 on_outcome=None if profile.excluded_sources else on_outcome,
             )
