@@ -133,8 +133,9 @@ class RecallPipeline:
                 return await self._run(principal, query, clock, early, records=records)
             except BaseException:
                 if found := early.read_ids:  # a stream that is left early, or fails, has been read as far as it came
-                    left, unsent = clock.seconds_left, self._ids.new_id()
-                    await self.record(principal, query, unsent, NOTHING, (), seconds_left=left, also_read=found)
+                    # Without its question: erasing what it found would not lead to it.
+                    asked, unsent, left = replace(query, text=""), self._ids.new_id(), clock.seconds_left
+                    await self.record(principal, asked, unsent, NOTHING, (), seconds_left=left, also_read=found)
                 raise
 
     def _clock(self, deadline_seconds: float) -> StageClock:
