@@ -38,6 +38,8 @@ class TimedCandidates:
         Raises:
             StoreUnavailable: The store fails.
         """
+        if len(found.columns) >= found.active_count:
+            return found  # there are no others
         bounds = [(start.timestamp(), end.timestamp()) for start, end in spans]
         if any(start <= time < end for time in found.columns.times for start, end in bounds):
             return found
