@@ -161,6 +161,8 @@ class ConsolidationSettings:
     """From one complete run to the next."""
     share_max: Share = 0.05
     """Of a user's active notes that one run retires at most."""
+    changes_share_max: Share = 0.25
+    """Of a user's active notes: how many one run raises, and concepts it makes or changes, at most, but always 20."""
     duplicate_similarity_min: Share = 0.95
     """Cosine from which two notes can be duplicates; the value guard decides."""
     duplicates_max: Count = 20

@@ -14,6 +14,7 @@ import structlog
 from services.common.cache import OwnerCache
 from services.common.embedding.tokens import TokenVectors
 from services.common.errors import StoreUnavailable
+from services.common.scope import Reader
 from services.episodic.columns import EpisodeColumns
 from services.episodic.late_interaction import LateScores
 from services.episodic.model import EpisodeId, EpisodeKey, Owner, neighbour_keys
@@ -41,6 +42,8 @@ class CandidateQuery:
     with_statistics: bool = False  # also read how they were used
     tokens: TokenVectors | None = None  # of the query, for late interaction
     archived_after: datetime | None = None  # also episodes that were archived later; None: only active ones
+    spans: Sequence[tuple[datetime, datetime]] = ()  # times that the question names: from, and until exclusively
+    reader: Reader | None = None  # who sees the places of `scope_keys`, where spans are given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,6 +195,7 @@ class EpisodicSettings:
     tokens: TokenSettings = field(default_factory=TokenSettings)
     cached_episodes_max: CountOrNone = 200_000  # columns of an owner with more are read from the store for each search
     archived_candidates: CountOrNone = 50  # archived episodes that a search as of a time compares; 0: none
+    timed_candidates: CountOrNone = 50  # episodes of a time that a question names, where no other is found; 0: none
     importance: ImportanceSettings = field(default_factory=ImportanceSettings)
     summaries: SummarySettings = field(default_factory=SummarySettings)
     model_summaries: ModelSummarySettings = field(default_factory=ModelSummarySettings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TypeAlias
 
 from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
@@ -25,6 +26,7 @@ from services.episodic.commands import (
 from services.episodic.model import TenantId
 from services.episodic.removal_store import EpisodeSelection
 from services.episodic.service import Deletion
+from services.episodic.timed import TIMES_MAX
 
 _Write: TypeAlias = internal_pb.DeleteEpisodesRequest | internal_pb.RecordFeedbackRequest
 
@@ -40,11 +42,12 @@ def candidate_query(request: internal_pb.SearchCandidatesRequest, *, tenant_id: 
         raise invalid("query", "is required")
     check_text("query", request.query, limits.query_chars_max)
     radius = request.neighbour_radius if request.HasField("neighbour_radius") else None
+    reader = reader_of(request)
     return CandidateQuery(
         owner=owner(tenant_id, request.user_id, rules),
         text=request.query,
         vector=vector(request.query_vector, "query_vector", rules),
-        scope_keys=reader_of(request).visible_keys(),
+        scope_keys=reader.visible_keys(),
         retriever_limit=_count(
             "retriever_limit",
             request.retriever_limit,
@@ -70,7 +73,21 @@ def candidate_query(request: internal_pb.SearchCandidatesRequest, *, tenant_id: 
         if request.HasField("archived_after_time")
         else None,
         tokens=token_vectors(request.query_tokens, "query_tokens", rules) if request.HasField("query_tokens") else None,
+        spans=_spans(request),
+        reader=reader,
     )
+
+
+def _spans(request: internal_pb.SearchCandidatesRequest) -> list[tuple[datetime, datetime]]:
+    if len(request.times) > TIMES_MAX:
+        raise invalid("times", f"must be at most {TIMES_MAX}")
+    return [
+        (
+            moment(span.start_time, field_path=f"times[{index}].start_time"),
+            moment(span.end_time, field_path=f"times[{index}].end_time"),
+        )
+        for index, span in enumerate(request.times)
+    ]
 
 
 def feedback(request: internal_pb.RecordFeedbackRequest) -> int:

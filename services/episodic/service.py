@@ -40,6 +40,7 @@ from services.episodic.store import (
     IndexQuery,
     Vector,
 )
+from services.episodic.timed import TimedCandidates
 from services.episodic.token_search import TokenSearch
 
 _log = structlog.get_logger(__name__)
@@ -140,6 +141,7 @@ class EpisodeService:
         self._archived = ArchivedCandidates(
             store, embedder, self._settings.text, count_max=self._settings.archived_candidates
         )
+        self._timed = TimedCandidates(store, self._candidates, count_max=self._settings.timed_candidates)
 
     async def aclose(self) -> None:
         """Stop what it does in the background. Closing twice is allowed."""
@@ -250,8 +252,10 @@ class EpisodeService:
         return found
 
     async def search_candidates(self, query: CandidateQuery) -> Candidates:
-        """Coarse evidence for a retrieval pipeline; see `CandidateSearch.search`, and `ArchivedCandidates`."""
+        """Coarse evidence for a retrieval pipeline: see `CandidateSearch`, `TimedCandidates`, `ArchivedCandidates`."""
         found = await self._candidates.search(query)
+        if query.spans and self._settings.timed_candidates:
+            found = await self._timed.added(query, found, query.spans)
         if query.archived_after is not None and self._settings.archived_candidates:
             found = await self._archived.added(query, found, query.archived_after)
         if self._tokens is not None and query.tokens is not None:

@@ -166,8 +166,7 @@ def context_response(context: PromptContext) -> context_pb2.BuildContextResponse
 
 def _add_reasons(response: context_pb2.BuildContextResponse, context: PromptContext) -> None:
     """Write why each memory of the text was recalled."""
-    recalled, included = context.recalled, context.memory_ids
-    superseded_by = recalled.superseded_by
+    returned, superseded_by = context.returned, context.recalled.superseded_by
 
     def add(
         found: RecalledMemory | RecalledFact | RecalledNote, kind: MemoryKind, score: float
@@ -181,16 +180,13 @@ def _add_reasons(response: context_pb2.BuildContextResponse, context: PromptCont
         )
         return reason.explanation
 
-    for memory in recalled.memories:
-        if memory.memory_id in included:
-            ranked = memory.ranked
-            _write_explanation(add(memory, MemoryKind.EPISODE, ranked.score), ranked.retrievers, ranked.parts)
-    for fact in recalled.facts:
-        if fact.memory_id in included:
-            _write_explanation(add(fact, MemoryKind.FACT, fact.score), (fact.retriever,), fact.parts)
-    for note in recalled.notes:
-        if note.memory_id in included:
-            _write_explanation(add(note, MemoryKind.NOTE, note.score), (note.retriever,), note.parts)
+    for memory in returned.memories:
+        ranked = memory.ranked
+        _write_explanation(add(memory, MemoryKind.EPISODE, ranked.score), ranked.retrievers, ranked.parts)
+    for fact in returned.facts:
+        _write_explanation(add(fact, MemoryKind.FACT, fact.score), (fact.retriever,), fact.parts)
+    for note in returned.notes:
+        _write_explanation(add(note, MemoryKind.NOTE, note.score), (note.retriever,), note.parts)
 
 
 def conversation(model: Conversation) -> conversations_pb2.Conversation:

@@ -261,6 +261,22 @@ class NoteUpkeepContract:
         assert await job.undo(ANN, made) == 1
         assert (await self.active(store))[note_id(1)].importance == 0.5
 
+    async def test_spec_4_4_a_run_has_a_cap_on_what_it_raises_and_makes_and_the_next_goes_on(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
+    ) -> None:
+        others = [f"Ann keeps animal number {number}, a {name}." for number, name in enumerate("abcdefghijklmnopqrstu")]
+        notes = self.notes(*RIDES, *others)
+        await self.put(store, embedder, *notes)
+        await store.record_access(ANN, {note.note_id: 8 for note in notes}, time=clock.now())
+        job = self.consolidation(store, embedder, clock, changes_share_max=0.0, cluster_notes_max=4)
+        first = await self.run(job, clock)
+        assert [change.action for change in first] == ["raise"] * 20
+        rest = await self.run(job, clock)
+        assert [change.action for change in rest][:5] == ["raise"] * 5
+        assert "make_concept" in {change.action for change in rest}
+        assert not {change.target for change in first} & {change.target for change in rest}
+        assert await self.run(job, clock) == []
+
     async def test_spec_4_5_faded_notes_are_archived_as_a_summary_that_leads_back(
         self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
     ) -> None:

@@ -43,9 +43,9 @@ _TOO_MUCH: Final = re.compile(
 )
 _COUNT: Final = re.compile(r"\b(?:how many times|how many|how often|(?:total )?count|(?:total )?number of)\b", re.I)
 _TOPICS: Final = re.compile(
-    r"\b(?:(?:what|which)\b[^?]{0,100}\b(?:topics?|subjects?)"
-    r"|(?:most (?:common|frequent)|main|top) (?:topics?|subjects?)"
-    r"|what (?:do|did|have) (?:i|we) (?:mostly |usually )?(?:talk(?:ed)?|speak|spoke|spoken) about)\b",
+    r"\b(?:(?:what|which)\b[^?]{0,100}\b(?:topics?|subjects?|themes?)"
+    r"|(?:most (?:common|frequent)|main|top) (?:topics?|subjects?|themes?)"
+    r"|what (?:do|did|have) (?:i|we) (?:mostly |usually |been )?(?:talk(?:ed|ing)?|speak(?:ing)?|spoken?) about)\b",
     re.I,
 )
 _KINDS: Final = {
@@ -63,14 +63,15 @@ _LEAD: Final = re.compile(rf"(?<!\w)(?:(?P<bound>{_BOUNDS})\s+)?(?:(?:{_LEAD_WOR
 """What stands before an expression of time and belongs to it."""
 _LEAD_CHARS_MAX: Final = 40
 _ABOUT: Final = re.compile(
-    r"\b(?:about|regarding|concerning|related to|on the subject of|mention(?:s|ing)?)\s+(?P<topic>.+)", re.I
+    r"\b(?:about|regarding|concerning|related to|on the subject of|mention(?:s|ed|ing)?)\s+(?P<topic>.+)", re.I
 )
 _SCAFFOLD_TEXT: Final = """
 please show list give find tell me what which who when where how many much count number of all any my the a an
 i we you us do does did have has had was were is are be been there note notes thing things know knows known said
 say stated state made make wrote write written learned learn remember remembered from in during over on at for to
 with and or about topic topics subject subjects theme themes most common frequent main top talk talked mostly
-usually that it happen happened happening everything anything
+usually that it happen happened happening everything anything discuss discussed discussing mentioned noted recorded
+stored talking chat chatted
 """
 _SCAFFOLD: Final = frozenset(_SCAFFOLD_TEXT.split())
 """Words that ask, and name nothing."""
@@ -97,6 +98,7 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
         )
     rest, start_time, end_time = _take_time(text, now)
     by_topic, is_count = bool(_TOPICS.search(rest)), bool(_COUNT.search(rest))
+    rest = _COUNT.sub(" ", rest)
     kind = None
     for each, pattern in _KINDS.items():
         if pattern.search(rest):

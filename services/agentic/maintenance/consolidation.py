@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ _MAKE: Final = "make_concept"
 _UPDATE: Final = "update_concept"
 _BATCH: Final = 100
 """Merges and raises of one transaction."""
+_CHANGES_MIN: Final = 20
+"""Raises and concepts that a run may make however few notes there are; others wait for the next one."""
 _OVERLAP_MIN: Final = 0.5
 """Share of a concept's notes that a topic must have to be the concept's topic still."""
 
@@ -80,7 +83,6 @@ class ConsolidateNotes:
         pairs = list(similar_pairs(vectors, least))
         changes = self._merges(notes, [pair for pair in pairs if pair[2] >= settings.duplicate_similarity_min])
         merged = {NoteId(change.target) for change in changes}
-        changes += self._raises(notes, changes)
         within = [
             (first, second, similarity)
             for first, second, similarity in pairs
@@ -88,7 +90,8 @@ class ConsolidateNotes:
             and notes[first].note_id not in merged
             and notes[second].note_id not in merged
         ]
-        return [*changes, *self._concepts(notes, within, now)]
+        others = [*self._raises(notes, changes), *self._concepts(notes, within, now)]
+        return [*changes, *others[: max(_CHANGES_MIN, math.floor(settings.changes_share_max * len(notes)))]]
 
     def _merges(self, notes: Sequence[Note], pairs: Sequence[tuple[int, int, float]]) -> list[Change]:
         changes: list[Change] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,14 +14,23 @@ from services.gateway.context.budget import build_sections
 from services.gateway.context.candidates import candidates, failed_sections
 from services.gateway.context.model import ContextRequest, ContextSettings, Section, SectionReport
 from services.gateway.context.refinement import TokenCount
+from services.gateway.recall.answer.assembly import Assembled
 from services.gateway.recall.model import Recalled, RecallQuery
+from services.gateway.recall.recording import Record
 
 
 class Recaller(Protocol):
     """Runs recalls."""
 
-    async def run(self, principal: Principal, query: RecallQuery, *, deadline_seconds: float) -> Recalled:
+    async def run(
+        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, records: bool = True
+    ) -> Recalled:
         """See `RecallPipeline.run`."""
+        ...
+
+    @property
+    def record(self) -> Record:
+        """See `RecallPipeline.record`."""
         ...
 
 
@@ -41,6 +51,17 @@ class PromptContext:
         items = (item for section in self.sections for item in section.items)
         return frozenset(found for item in items for found in (item.memory_id, *item.duplicate_ids))
 
+    @property
+    def returned(self) -> Assembled:
+        """What of the recall is in the text or cited there."""
+        included, recalled = self.memory_ids, self.recalled
+        return Assembled(
+            tuple(memory for memory in recalled.memories if memory.memory_id in included),
+            tuple(fact for fact in recalled.facts if fact.memory_id in included),
+            tuple(note for note in recalled.notes if note.memory_id in included),
+            tuple(turn for turn in recalled.recent_turns if turn.interaction_id in included),
+        )
+
 
 class ContextBuilder:
     """Builds prompt contexts."""
@@ -55,16 +76,26 @@ class ContextBuilder:
     async def build(
         self, principal: Principal, query: RecallQuery, request: ContextRequest, *, deadline_seconds: float
     ) -> PromptContext:
-        """Recalls, and writes down as much as the budget allows.
+        """Recalls, and writes down as much as the budget allows. That alone counts as returned.
 
         Raises:
             MnemeError: As `RecallPipeline.run`.
         """
-        recalled = await self._recaller.run(principal, query, deadline_seconds=deadline_seconds)
+        ends = time.monotonic() + deadline_seconds
+        recalled = await self._recaller.run(principal, query, deadline_seconds=deadline_seconds, records=False)
         if _byte_count(recalled) <= self._settings.written_inline_bytes_max:
-            return self.write(recalled, query.text, request)
-        # Many long texts take longer than other calls should wait.
-        return await asyncio.to_thread(self.write, recalled, query.text, request)
+            context = self.write(recalled, query.text, request)
+        else:  # many long texts take longer than other calls should wait
+            context = await asyncio.to_thread(self.write, recalled, query.text, request)
+        await self._recaller.record(
+            principal,
+            query,
+            recalled.recall_id,
+            context.returned,
+            recalled.reading.applied_patterns,
+            seconds_left=max(0.0, ends - time.monotonic()),
+        )
+        return context
 
     def write(self, recalled: Recalled, question: str, request: ContextRequest) -> PromptContext:
         """Writes down what was found for a question."""

@@ -37,7 +37,8 @@ _RANKING = """\
 Candidates are the best {limit} turns of the dense and of the lexical retriever, or {factor:g} times the requested limit
 where that is more, and up to {radius} turns before and after the best {seeds} of them; with the profile `light`
 {light_limit} and {light_seeds}. The model run that embeds the question also yields a vector for each of its word
-pieces; the episodic tier compares these with the candidates' own (late interaction, see its README).
+pieces; the episodic tier compares these with the candidates' own (late interaction, see its README). Where the question
+names times and no candidate is of any of them, turns of these become candidates too (`episodic.timed_candidates`).
 
 A turn's score is a sum of named parts, which the response lists under `explanation`: those of
 `services/gateway/recall/ranking/evidence.py`, and beside them `facts` ({fact:g} of the similarity of the best fact made

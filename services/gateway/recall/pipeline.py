@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 import structlog
 
@@ -22,7 +23,7 @@ from services.gateway.grants.model import MemoryKind
 from services.gateway.grants.service import NoGrants, ReaderGrants
 from services.gateway.journal.model import Tier
 from services.gateway.journal.recall_log import RecallLog
-from services.gateway.recall.answer.assembly import assemble, by_source, returned_ids
+from services.gateway.recall.answer.assembly import NOTHING, assemble, by_source
 from services.gateway.recall.answer.conflicts import ConflictResolution
 from services.gateway.recall.answer.reading import reading_of
 from services.gateway.recall.answer.streaming import Derived, EarlyResults, Emit
@@ -40,6 +41,7 @@ from services.gateway.recall.model import (
 from services.gateway.recall.question.reading import QuestionEvidence, read_question
 from services.gateway.recall.question.speakers import SpeakerNames
 from services.gateway.recall.ranking.features import feature_names
+from services.gateway.recall.recording import Recording
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.access import AccessRecorder
 from services.gateway.recall.stages.clock import StageClock, stage_durations
@@ -97,12 +99,20 @@ class RecallPipeline:
         self._stages = stages
         self._ids = ids
         self._settings = settings
+        #: For who returns a part of what was found, and says so to `run`.
+        self.record: Final = Recording(stages.access, stages.recall_log)
         self._stage_durations = stage_durations()
         expected = [{"tier": tier.name.lower(), "state": state} for tier in Tier for state in ("failed", "partial")]
         self._tier_reports = counter("mneme.recall.tiers", "What each tier did in recalls, by state.", expected)
 
     async def run(
-        self, principal: Principal, query: RecallQuery, *, deadline_seconds: float, emit: Emit | None = None
+        self,
+        principal: Principal,
+        query: RecallQuery,
+        *,
+        deadline_seconds: float,
+        emit: Emit | None = None,
+        records: bool = True,
     ) -> Recalled:
         """Finds what matters for a query.
 
@@ -111,13 +121,22 @@ class RecallPipeline:
             query: What is asked.
             deadline_seconds: Time for all of it.
             emit: Takes the results of each tier as soon as they are there; see streaming.py.
+            records: Whether all that is found counts as returned; else the caller calls `record`.
 
         Raises:
             StoreUnavailable: Every tier that was searched has failed.
             DeadlineExceeded: The question could not even be embedded in time.
         """
+        clock = self._clock(deadline_seconds)
         async with EarlyResults(emit) as early:
-            return await self._run(principal, query, self._clock(deadline_seconds), early)
+            try:
+                return await self._run(principal, query, clock, early, records=records)
+            except BaseException:
+                if found := early.read_ids:  # a stream that is left early, or fails, has been read as far as it came
+                    # Without its question: erasing what it found would not lead to it.
+                    asked, unsent, left = replace(query, text=""), self._ids.new_id(), clock.seconds_left
+                    await self.record(principal, asked, unsent, NOTHING, (), seconds_left=left, also_read=found)
+                raise
 
     def _clock(self, deadline_seconds: float) -> StageClock:
         return StageClock(deadline_seconds=deadline_seconds, durations=self._stage_durations)
@@ -127,7 +146,9 @@ class RecallPipeline:
             state = "partial" if report.is_partial else report.state.name.lower()
             self._tier_reports.add(1, {"tier": report.tier.name.lower(), "state": state})
 
-    async def _run(self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyResults) -> Recalled:
+    async def _run(
+        self, principal: Principal, query: RecallQuery, clock: StageClock, early: EarlyResults, *, records: bool
+    ) -> Recalled:
         query = self._stages.loadout.given(query)
         is_consistent = await self._wait(principal, query, clock)
         with clock.stage("grants"):
@@ -166,6 +187,7 @@ class RecallPipeline:
                 vector=vector_to_proto(encoding.vector, model=embedder.fingerprint),
                 timeout_seconds=clock.seconds_left * self._settings.tier_time_share,
                 tokens=token_vectors_to_proto(tokens) if tokens is not None else None,
+                times=question.time_ranges,
                 # What is left out by its source is known only when the sources of all candidates have been read.
                 on_outcome=None if profile.excluded_sources else on_outcome,
             )
@@ -195,24 +217,12 @@ class RecallPipeline:
         with clock.stage("assemble"):
             assembled = assemble(resolved, coarse, bytes_max=self._settings.response_bytes_max)
             clock.leave("assemble", assembled.reason or (NOT_READ if trusts is None else ""))
-            self._stages.access.record(principal, query.user_id, [m.ranked.episode_id for m in assembled.memories])
             recall_id = self._ids.new_id()
             applied = (*rewritten.applied, *others)
             reading = reading_of(query, question, names, intent, applied, profile if known_owner is not None else None)
-            if self._stages.recall_log is not None:
-                await self._stages.recall_log.record(
-                    principal.tenant_id,
-                    query.user_id,
-                    recall_id,
-                    returned_ids(assembled),
-                    query=query.text,
-                    scope=query.scope,
-                    procedure_ids=[p.procedure_id for p in reading.applied_patterns if p.procedure_id],
-                    # Who asks for one memory uses none together: clients wait so for a write.
-                    counts_use=query.limit > 1,
-                    also_read=[turn.interaction_id for turn in assembled.recent_turns],
-                    seconds_left=clock.seconds_left,
-                )
+            if records:
+                left, found = clock.seconds_left, early.read_ids
+                await self.record(principal, query, recall_id, assembled, applied, seconds_left=left, also_read=found)
         return Recalled(
             recall_id=recall_id,
             memories=assembled.memories,

@@ -2,6 +2,7 @@
 
 import math
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from mneme.common.v1 import common_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2 as internal_pb
 from mneme.episodic.v1 import episodic_pb2 as pb
 from services.common.convert import scope_from_proto, timestamp
-from tests.servicer.episodic.calls import candidates, candidates_request, new, store, tokens, uid, vector
+from tests.servicer.episodic.calls import candidates, candidates_request, new, refused, store, tokens, uid, vector
 from tests.servicer.episodic.conftest import Client
 from tests.support.clock import START
 from tests.support.item_errors import reason_and_path
@@ -185,6 +186,41 @@ async def test_included_episodes_are_scored_without_being_found(client: Client) 
         float(client.embedder.vector("something else") @ client.embedder.vector("harbour")), abs=1e-5
     )
     assert 77 not in found
+
+
+def day(number: int) -> internal_pb.NamedTime:
+    """A day, counted from the first one."""
+    start = START + timedelta(days=number)
+    return internal_pb.NamedTime(start_time=timestamp(start), end_time=timestamp(start + timedelta(days=1)))
+
+
+async def test_spec_5_1_turns_of_a_time_that_is_named_are_candidates_where_no_other_of_it_is(client: Client) -> None:
+    near = [new(n, f"harbour {n}", conversation_id=f"s{n}", time=timestamp(START)) for n in range(1, 6)]
+    secret = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT, project_id="secret")
+    noon = timestamp(START + timedelta(days=40, hours=12))
+    others = [
+        new(8, "octopus", conversation_id="s8", time=noon),
+        new(9, "hidden", conversation_id="s9", time=noon, scope=secret),
+        new(10, "piano", conversation_id="s10", time=timestamp(START + timedelta(days=41))),
+    ]
+    await store(client, *near, *others)
+    asked: dict[str, Any] = {"retriever_limit": 1, "neighbour_radius": 0}
+    assert {8, 9, 10}.isdisjoint(await candidates(client, "harbour", **asked))
+
+    found = await candidates(client, "harbour", times=[day(40)], **asked)
+
+    assert {8, 9, 10} & set(found) == {8}
+    assert (found[8]["dense_ranks"], found[8]["lexical_ranks"]) == (0, 0)
+    assert found[8]["dense_scores"] == pytest.approx(
+        float(client.embedder.vector("octopus") @ client.embedder.vector("harbour")), abs=1e-5
+    )
+    both = await candidates(client, "harbour", times=[day(40), day(0)], **asked)
+    assert 8 not in both, "what was found is of a time that is named"
+
+
+async def test_spec_5_1_no_more_times_are_taken_than_a_question_names(client: Client) -> None:
+    request = candidates_request(client, "harbour", times=[day(number) for number in range(17)])
+    assert await refused(client, "SearchCandidates", request) == ("INVALID_ARGUMENT", "INVALID_FIELD", ["times"])
 
 
 async def test_every_candidate_has_the_score_a_complete_search_gives_it(client: Client) -> None:

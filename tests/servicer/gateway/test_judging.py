@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -108,3 +109,30 @@ async def test_spec_4_3_notes_that_a_recall_returns_together_have_stronger_links
         return all(found[key].strength == pytest.approx(min(1.0, link.strength * 1.1)) for key, link in plain.items())
 
     await until(are_stronger)
+
+
+async def test_spec_6_4_and_6_10_a_context_returns_what_is_in_its_text_and_no_more(
+    client: Client, user_id: str
+) -> None:
+    meals = [f"On day {day} my sister cooked a lentil curry number {day} with rice for dinner." for day in range(40)]
+    token = (await client.remember(user_id, "c1", [Turn(meal, speaker="Ada") for meal in meals])).consistency_token
+    context = await client.build_context(user_id, QUESTION, token_budget=200, consistency_token=token)
+    included = {reason.memory_id for reason in context.reasons}
+    assert 0 < len(included) < len(meals)
+    given = await client.feedback(user_id, FeedbackValue.GOOD, recall_id=context.recall_id)
+    assert given.memory_count == len(included)
+    await client.wait_until_visible(user_id, given.consistency_token)
+
+    async def are_judged_and_counted() -> bool:
+        episodes = [episode async for episode in client.list_episodes(user_id)]
+        wanted = included & {episode.episode_id for episode in episodes}
+        judged = {episode.episode_id for episode in episodes if episode.feedback}
+        return bool(wanted) and judged == wanted == {e.episode_id for e in episodes if e.access_count}
+
+    await until(are_judged_and_counted)
+    assert {fact.fact_id async for fact in client.list_facts(user_id) if fact.feedback} <= included
+    assert {note.note_id async for note in client.list_notes(user_id) if note.feedback} <= included
+    await client.get_audit_checkpoint()
+    bodies = [json.loads(entry.body) async for entry in client.list_audit_entries() if entry.body]
+    [read] = [body["memories"] for body in bodies if body["request_id"] == context.recall_id]
+    assert set(read) == included

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import grpc
 import pytest
 
 from mneme.episodic.v1 import episodic_pb2, episodic_pb2_grpc
 from mneme.gateway.v1 import recall_pb2
-from mneme_client import Client, FeedbackValue, MnemeClientError, Scope, ScopeLevel, Tier, TierState, Turn
+from mneme_client import Client, FeedbackValue, MnemeClientError, Scope, ScopeLevel, Scoring, Tier, TierState, Turn
 from mneme_client.results import RecallResult
 from services.gateway.recall.stages.catalog import STAGES
 from tests.support.stack import Refusal, RunningStack, Stubs, refusal, until
@@ -22,6 +22,14 @@ TALK = [
     Turn("My cat Momo hates the trams.", speaker="Ada"),
     Turn("I am learning to play the cello.", speaker="Bob"),
 ]
+
+
+WHO = ("My sister", "Tom", "The neighbour", "Our teacher", "My boss", "Grandma", "The plumber", "A friend")
+DID = (
+    *("fixed the fence", "cooked a soup", "sold the car", "painted the hall", "sang in the choir", "lost the keys"),
+    *("bought a piano", "planted roses", "missed the train", "read a long novel"),
+)
+WHERE = ("in Lisbon", "by the river", "at the office", "with the children", "near the church")
 
 
 async def remembered(client: Client, user_id: str, turns: list[Turn] | None = None) -> str:
@@ -312,3 +320,20 @@ async def test_memories_that_are_long_together_are_told_as_far_as_an_answer_hold
     assert dict(found.memories[-1].turn.metadata) == baggage
     reasons = {timing.stage: timing.reason for timing in found.stages if timing.reason}
     assert set(reasons) == {"fetch", "assemble"}
+
+
+async def test_spec_5_1_a_turn_of_the_named_day_is_found_in_a_long_history(client: Client, user_id: str) -> None:
+    start = datetime(2024, 1, 1, 12, tzinfo=UTC)
+    said = [f"{who} {did} {where}." for who in WHO for did in DID for where in WHERE]
+    turns = [Turn(text, time=start + timedelta(hours=3 * number)) for number, text in enumerate(said)]
+    for part in range(2):
+        await client.remember(user_id, f"c{part}", turns[part::2])
+    wanted = Turn("The octopus escaped from its tank.", time=datetime(2025, 5, 3, 9, tzinfo=UTC))
+    token = (await client.remember(user_id, "c9", [wanted])).consistency_token
+    question, scoring = "What did I do on 3 May 2025?", Scoring("balanced")
+    found = await client.recall(user_id, question, limit=10, consistency_token=token, scoring=scoring)
+    best = found.memories[0]
+    assert best.turn.content == wanted.content
+    assert best.explanation.retrievers == (), "nothing but its time leads to it"
+    undated = await client.recall(user_id, "What did I do?", limit=50)
+    assert wanted.content not in texts(undated)

@@ -54,6 +54,11 @@ def day(text: str) -> datetime:
         ("how many preferences did I state last month?", Intent.AGGREGATE, "", NoteKind.PREFERENCE, "2026-02-01",
          "2026-03-01"),
         ("How many notes are there about my boat?", Intent.AGGREGATE, "boat", None, None, None),
+        ("How often have I mentioned Lisbon?", Intent.AGGREGATE, "Lisbon", None, None, None),
+        ("How many times did I swim?", Intent.AGGREGATE, "swim", None, None, None),
+        ("How many observations were recorded this year?", Intent.AGGREGATE, "", NoteKind.OBSERVATION, "2026-01-01",
+         "2027-01-01"),
+        ("Tell me what I noted yesterday", Intent.FILTER, "", None, "2026-03-10", "2026-03-11"),
     ],
 )  # fmt: skip
 def test_spec_4_7_a_question_is_read(
@@ -71,6 +76,9 @@ def test_spec_4_7_topics_are_counted() -> None:
         "my most common topics",
         "What do I talk about?",
         "Which topics came up this month?",
+        "What topics did we discuss in January 2026?",
+        "What were the main themes last month?",
+        "What have we been talking about this month?",
     ):
         parsed = parse_question(question, NOW)
         assert (parsed.intent, parsed.by_topic, parsed.topic) == (Intent.AGGREGATE, True, ""), question

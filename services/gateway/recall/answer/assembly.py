@@ -28,6 +28,10 @@ class Assembled:
     reason: str = ""  # why some of it is not; empty where all is
 
 
+NOTHING: Final = Assembled((), (), (), ())
+"""A response that was not sent."""
+
+
 def assemble(resolved: Resolved, coarse: CoarseResult, *, bytes_max: int) -> Assembled:
     """The best of each kind and the newest turns, as far as they fit into one response; one of each at least."""
     parts: Sequence[Sequence[Message]] = (

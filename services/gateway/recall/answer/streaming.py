@@ -59,7 +59,13 @@ class EarlyResults:
         """Hands parts to `emit`; without it, does nothing."""
         self._emit = emit
         self._emitted: set[Tier] = set()
+        self._read: list[str] = []
         self._first: asyncio.Task[None] | None = None
+
+    @property
+    def read_ids(self) -> Sequence[str]:
+        """Ids of all memories and turns that were emitted."""
+        return tuple(self._read)
 
     async def __aenter__(self) -> Self:
         """Begins."""
@@ -130,6 +136,10 @@ class EarlyResults:
         if self._emit is None or tier in self._emitted or result.report.state is TierState.SKIPPED:
             return
         self._emitted.add(tier)
+        self._read += [memory.memory_id for memory in result.memories]
+        self._read += [fact.memory_id for fact in result.facts]
+        self._read += [note.memory_id for note in result.notes]
+        self._read += [turn.interaction_id for turn in result.recent_turns]
         self._emit(result)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import facts_pb2
 from services.common.auth import Principal
 from services.common.convert import scope_to_proto
+from services.common.dates import TimeRange
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Tier
@@ -36,6 +37,8 @@ from services.gateway.upstream import Upstream
 
 _ASKED_IN_ORDER: Final = (Tier.EPISODIC, Tier.AGENTIC, Tier.SEMANTIC, Tier.SESSION)
 """By how long their statements take: databases are at work while this process looks into the indexes it holds."""
+_TIMES_MAX: Final = 16
+"""Times that the episodic tier takes."""
 _FACT_USE: Final = {False: facts_pb2.FACT_USE_PASSIVE_CONTEXT, True: facts_pb2.FACT_USE_EXPLICIT_SEARCH}
 """By whether the query includes facts that are believed little."""
 _INDEX_INCOMPLETE: Final = "index incomplete: some turns may be missing"
@@ -84,6 +87,7 @@ class CoarseSearch:
         vector: common_pb2.Vector,
         timeout_seconds: float,
         tokens: common_pb2.TokenVectors | None = None,
+        times: Sequence[TimeRange] = (),
         on_outcome: Callable[[Tier, CoarseResult], None] | None = None,
     ) -> CoarseResult:
         """Returns what the tiers gave within the time.
@@ -95,12 +99,13 @@ class CoarseSearch:
             vector: The embedded question.
             timeout_seconds: For each tier; they are asked concurrently.
             tokens: Token vectors of the embedded question, for late interaction; None for none.
+            times: That the question names.
             on_outcome: Called for each tier that has responded, failed, or is skipped, with the candidates so far.
         """
         scope = scope_to_proto(query.scope)
         calls: dict[Tier, Callable[[], Awaitable[_Found]]] = {
             Tier.EPISODIC: lambda: self._episodes(
-                principal, query, scope, lexical_query, vector, tokens, timeout_seconds
+                principal, query, scope, lexical_query, vector, tokens, times, timeout_seconds
             ),
             Tier.SEMANTIC: lambda: self._facts(principal, query, scope, vector, timeout_seconds),
             Tier.AGENTIC: lambda: self._notes(principal, query, scope, vector, timeout_seconds),
@@ -161,6 +166,7 @@ class CoarseSearch:
         lexical_query: str,
         vector: common_pb2.Vector,
         tokens: common_pb2.TokenVectors | None,
+        times: Sequence[TimeRange],
         timeout_seconds: float,
     ) -> _Found:
         request = episodic_internal_pb2.SearchCandidatesRequest(
@@ -174,6 +180,10 @@ class CoarseSearch:
             with_statistics=needs_statistics(query.scoring.profile),
             query_tokens=tokens,
         )
+        for span in times[:_TIMES_MAX]:
+            named = request.times.add()
+            named.start_time.FromMicroseconds(round(span.start * 1e6))
+            named.end_time.FromMicroseconds(round(span.end * 1e6))
         if query.former_time is not None:
             request.archived_after_time.FromDatetime(query.former_time)
         reader = query.readers.principal(principal, MemoryKind.EPISODE)

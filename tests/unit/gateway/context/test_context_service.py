@@ -15,6 +15,7 @@ from services.gateway.context.candidates import candidates, failed_sections
 from services.gateway.context.model import Candidate, ContextRequest, ContextSettings, SectionKind, SectionState
 from services.gateway.context.service import ContextBuilder
 from services.gateway.journal.model import Tier
+from services.gateway.recall.answer.assembly import Assembled
 from services.gateway.recall.model import (
     AppliedPattern,
     AppliedProfile,
@@ -167,10 +168,28 @@ class _Recaller:
 
     def __init__(self, answer: Recalled) -> None:
         self.answer = answer
+        self.recorded: list[tuple[str, Assembled]] = []
 
-    async def run(self, _principal: Principal, _query: RecallQuery, *, deadline_seconds: float) -> Recalled:
+    async def run(self, *_asked: object, deadline_seconds: float, records: bool = True) -> Recalled:
         assert deadline_seconds > 0
+        assert not records, "what is left out of the text is not returned"
         return self.answer
+
+    async def record(
+        self,
+        _principal: Principal,
+        _query: RecallQuery,
+        recall_id: str,
+        returned: Assembled,
+        applied: Sequence[AppliedPattern],
+        *,
+        seconds_left: float,
+        also_read: Sequence[str] = (),
+    ) -> None:
+        assert not also_read
+        assert applied == self.answer.reading.applied_patterns
+        assert 0 < seconds_left <= 1
+        self.recorded.append((recall_id, returned))
 
 
 async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_missing() -> None:
@@ -191,6 +210,33 @@ async def test_spec_5_9_a_context_is_text_with_its_sources_and_says_what_is_miss
         SectionKind.MEMORIES: SectionState.INCLUDED,
         SectionKind.RECENT_TURNS: SectionState.EMPTY,
     }
+
+
+async def test_spec_6_4_and_6_10_what_is_in_the_text_or_cited_there_alone_is_recorded_as_returned() -> None:
+    answer = recalled(
+        memories=(
+            memory(1, "I moved to Lyon."),
+            memory(2, "I moved to Lyon"),
+            memory(3, "I moved away again, " + "and then again, " * 200 + "and stayed."),
+        ),
+        facts=(fact("f", 1),),
+        notes=(note("of a memory", 1),),
+        recent_turns=(
+            session_turn(7, "And where " + "or where " * 300 + "do I live now?"),
+            session_turn(8, "Tell me!"),
+        ),
+    )
+    recaller = _Recaller(answer)
+    builder = ContextBuilder(recaller, WordCounter(), ContextSettings())
+    query = RecallQuery("ada", "where", 10, NOON)
+    context = await builder.build(ADA, query, ContextRequest(200), deadline_seconds=1.0)
+    [(recall_id, returned)] = recaller.recorded
+    assert recall_id == answer.recall_id
+    assert returned == context.returned
+    assert [found.memory_id for found in returned.memories] == [uuid(1), uuid(2)], "the second one is cited"
+    assert [found.memory_id for found in returned.facts] == ["f"]
+    assert returned.notes == ()
+    assert [turn.interaction_id for turn in returned.recent_turns] == [uuid(8)]
 
 
 class _HeldCounter(WordCounter):

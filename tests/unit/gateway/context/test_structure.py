@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mneme.semantic.v1 import facts_pb2
-from services.common.auth import Principal
 from services.common.convert import timestamp
 from services.common.tokens import token_counter
 from services.common.turns import MessageRole
@@ -63,9 +63,14 @@ class _Recaller:
     def __init__(self, found: Recalled) -> None:
         self._found = found
 
-    async def run(self, _principal: Principal, _query: RecallQuery, *, deadline_seconds: float) -> Recalled:
+    async def run(self, *_asked: object, deadline_seconds: float, records: bool = True) -> Recalled:
         assert deadline_seconds > 0
+        assert not records
         return self._found
+
+    async def record(self, *_returned: object, seconds_left: float, also_read: Sequence[str] = ()) -> None:
+        assert seconds_left > 0
+        assert not also_read
 
 
 def recalled(field: str, text: str) -> Recalled:

@@ -15,15 +15,20 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.session.v1 import session_pb2
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.scope import Scope, ScopeLevel
-from services.gateway.journal.model import Tier
+from services.gateway.journal.model import RecallRecord, Tier
+from services.gateway.journal.recall_log import RecallLog
 from services.gateway.recall.answer.streaming import TierResult, stream_recall
 from services.gateway.recall.choices import Profile, ScoringChoice
 from services.gateway.recall.model import RECALL_TIERS, Recalled, RecallQuery, TierState
-from tests.unit.gateway.recall.test_pipeline import pipeline
+from services.gateway.recall.pipeline import RecallPipeline
+from services.gateway.recall.settings import RecallSettings
+from tests.support.clock import FakeClock, SequentialIds
+from tests.unit.gateway.recall.test_pipeline import make_stages, pipeline
 from tests.unit.gateway.tiers import (
     ADA,
     NEVER,
     NOON,
+    FakeJournal,
     FakeMethod,
     FakeTiers,
     candidates,
@@ -325,3 +330,57 @@ async def test_spec_5_12_a_recall_that_is_not_streamed_does_no_more_than_before(
     gate_of[Tier.AGENTIC].set()
     await task
     assert len(tiers.episodic.method("batch_get").requests) == 1
+
+
+def read_of(part: TierResult | Recalled) -> list[str]:
+    """Ids of all that a part holds."""
+    found = [memory.memory_id for memory in part.memories]
+    found += [fact.memory_id for fact in part.facts]
+    found += [note.memory_id for note in part.notes]
+    return [*found, *(turn.interaction_id for turn in part.recent_turns)]
+
+
+class _Records:
+    """Takes records of recalls."""
+
+    def __init__(self) -> None:
+        self.written: list[RecallRecord] = []
+
+    async def add_recalls(self, records: Sequence[RecallRecord]) -> None:
+        self.written += records
+
+
+async def test_spec_6_10_a_stream_that_is_left_early_is_recorded_with_what_it_sent() -> None:
+    tiers, records = full_tiers(), _Records()
+    held = gates(tiers, Tier.AGENTIC)
+    log = RecallLog(records, FakeClock(NOON), queue_max=10)  # type: ignore[arg-type]  # what is written alone
+    stages = replace(make_stages(tiers, FakeJournal(names=["Ada"])), recall_log=log)
+    recaller = RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
+    async with aclosing(stream_recall(recaller, ADA, QUERY, deadline_seconds=5.0)) as parts:
+        read = {found for _ in range(3) for found in read_of(await anext(parts))}
+    await log.flush()
+    [record] = records.written
+    assert not held[Tier.AGENTIC].is_set()
+    assert (record.memories, record.query) == ((), ""), "nothing to judge, and no memory by which to erase it"
+    assert set(record.read_ids) == read
+    assert "f" in read
+    assert uuid(7) in read
+
+
+async def test_spec_6_10_a_stream_is_recorded_with_what_only_its_parts_held() -> None:
+    tiers, records = full_tiers(), _Records()
+    held = gates(tiers, Tier.SEMANTIC)
+    log = RecallLog(records, FakeClock(NOON), queue_max=10)  # type: ignore[arg-type]
+    stages = replace(make_stages(tiers, FakeJournal(names=["Ada"])), recall_log=log)
+    recaller = RecallPipeline(stages, ids=SequentialIds("recall-"), settings=RecallSettings())
+    async with aclosing(stream_recall(recaller, ADA, replace(QUERY, limit=1), deadline_seconds=5.0)) as parts:
+        first = [await anext(parts) for _ in range(3)]
+        held[Tier.SEMANTIC].set()
+        last = [part async for part in parts][-1]
+    await log.flush()
+    [record] = records.written
+    assert ids(answer_of(first, Tier.EPISODIC)) == [uuid(1)]
+    assert isinstance(last, Recalled)
+    assert [memory.memory_id for memory in last.memories] == [uuid(3)], "the fact moved its turn to the top"
+    assert {uuid(1), uuid(3)} <= set(record.read_ids)
+    assert uuid(1) not in [memory_id for _, memory_id in record.memories]

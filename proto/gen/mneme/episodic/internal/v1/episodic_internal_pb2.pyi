@@ -128,7 +128,7 @@ class StoreEpisodesResponse(_message.Message):
     def __init__(self, results: _Optional[_Iterable[_Union[StoreEpisodeResult, _Mapping]]] = ...) -> None: ...
 
 class SearchCandidatesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "retriever_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "query_tokens", "with_statistics", "archived_after_time")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "retriever_limit", "neighbour_seeds", "neighbour_radius", "include_episode_ids", "query_tokens", "with_statistics", "archived_after_time", "times")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
@@ -140,6 +140,7 @@ class SearchCandidatesRequest(_message.Message):
     QUERY_TOKENS_FIELD_NUMBER: _ClassVar[int]
     WITH_STATISTICS_FIELD_NUMBER: _ClassVar[int]
     ARCHIVED_AFTER_TIME_FIELD_NUMBER: _ClassVar[int]
+    TIMES_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
@@ -151,7 +152,16 @@ class SearchCandidatesRequest(_message.Message):
     query_tokens: _common_pb2.TokenVectors
     with_statistics: bool
     archived_after_time: _timestamp_pb2.Timestamp
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., retriever_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., query_tokens: _Optional[_Union[_common_pb2.TokenVectors, _Mapping]] = ..., with_statistics: _Optional[bool] = ..., archived_after_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    times: _containers.RepeatedCompositeFieldContainer[NamedTime]
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., retriever_limit: _Optional[int] = ..., neighbour_seeds: _Optional[int] = ..., neighbour_radius: _Optional[int] = ..., include_episode_ids: _Optional[_Iterable[str]] = ..., query_tokens: _Optional[_Union[_common_pb2.TokenVectors, _Mapping]] = ..., with_statistics: _Optional[bool] = ..., archived_after_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., times: _Optional[_Iterable[_Union[NamedTime, _Mapping]]] = ...) -> None: ...
+
+class NamedTime(_message.Message):
+    __slots__ = ("start_time", "end_time")
+    START_TIME_FIELD_NUMBER: _ClassVar[int]
+    END_TIME_FIELD_NUMBER: _ClassVar[int]
+    start_time: _timestamp_pb2.Timestamp
+    end_time: _timestamp_pb2.Timestamp
+    def __init__(self, start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
     __slots__ = ("episode_ids", "dense_scores", "lexical_scores", "dense_ranks", "lexical_ranks", "conversation_indexes", "positions", "speaker_indexes", "times", "lengths", "traits", "feedbacks", "importances", "conversation_ids", "speakers", "degraded", "active_count", "token_scores", "token_present", "token_frequencies", "reverse_scores", "sentence_scores", "access_counts", "last_access_times", "confidences", "decay_factors")
