@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from services.common.interactions import SourceInteraction
-from services.common.owners import TenantId
+from services.common.owners import InteractionId, Owner, TenantId
 from services.semantic.facts.model import ExtractionResult
 from services.semantic.facts.service import FactService
 from services.semantic.procedures.service import ProcedureService
@@ -31,9 +31,20 @@ class Intake:
         reading = asyncio.ensure_future(self._facts.read(tenant_id, unread))
         try:
             await self._supersessions.take_in(tenant_id, unread)
-            await self._procedures.learn(tenant_id, unread)
+            await self._learn_definitions(tenant_id, unread)
             read = await reading
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
         return await self._facts.store_read(tenant_id, sources, read)
+
+    async def _learn_definitions(self, tenant_id: TenantId, sources: Sequence[SourceInteraction]) -> None:
+        """Learns what turns define, but for those sentences that were corrected before their turn came."""
+        if not await self._procedures.learn(tenant_id, sources):
+            return
+        by_user: dict[Owner, list[InteractionId]] = {}
+        for source in sources:
+            by_user.setdefault(Owner(tenant_id, source.user_id), []).append(source.interaction_id)
+        for owner, interaction_ids in by_user.items():
+            corrected = await self._supersessions.corrected(owner, interaction_ids)
+            await self._procedures.take_back_definitions(owner, corrected)

@@ -121,6 +121,7 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         marked = await self._supersessions.mark(
             command.owner, command.statements, command.standing_id, end_time=command.end_time
         )
+        await self._procedures.take_back_definitions(command.owner, command.statements)
         return pb.MarkSupersededResponse(marked=marked)
 
     async def ObserveInteractions(

@@ -330,3 +330,14 @@ class FactMergesContract:
         asked = ListMergeGroups(ANN, None, 10, None)
         assert (await merges.merging.list_groups(asked)).groups == ()
         assert len((await merges.merging.list_groups(replace(asked, include_low_confidence=True))).groups) == 1
+
+    async def test_spec_3_3_groups_with_facts_that_have_faded_are_for_administrators(self, merges: Merges) -> None:
+        for text in DIARY:
+            await enter(merges.store, ANN, [said(replace(about(text, confidence=0.35), importance=0.1))])
+        await merges.run()
+        asked = ListMergeGroups(ANN, None, 10, None)
+        assert len((await merges.merging.list_groups(asked)).groups) == 1
+        await enter(merges.store, ANN, [said(likes("tea"), day=20)])
+        merges.clock.set(DAY_ONE + timedelta(days=30))
+        assert (await merges.merging.list_groups(asked)).groups == ()
+        assert len((await merges.merging.list_groups(replace(asked, include_low_confidence=True))).groups) == 1

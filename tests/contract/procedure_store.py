@@ -17,6 +17,7 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Scope, ScopeLevel
 from services.common.turns import MessageRole, Turn
 from services.semantic.config import ProcedureSettings
+from services.semantic.procedures.arguments import CreateProcedure, DeleteProcedure, UpdateProcedure
 from services.semantic.procedures.model import (
     JudgedRecall,
     Observed,
@@ -26,12 +27,7 @@ from services.semantic.procedures.model import (
     ProcedureOrigin,
     ProcedurePosition,
 )
-from services.semantic.procedures.service import (
-    CreateProcedure,
-    DeleteProcedure,
-    ProcedureService,
-    UpdateProcedure,
-)
+from services.semantic.procedures.service import ProcedureService
 from services.semantic.procedures.store import ProcedureStore
 from tests.support.clock import FakeClock
 
@@ -282,6 +278,22 @@ class ProcedureStoreContract:
         assert await service.remove_sources(ADA, [turn(2)]) == 1
         assert await self.all_of(service) == []
         assert (await service.trusted(ADA, cached_revision=revision))[1] == []
+
+    async def test_spec_3_12_an_abbreviation_goes_with_the_last_sentence_that_defines_it_and_is_not_corrected(
+        self, service: ProcedureService
+    ) -> None:
+        first, second = "I read about machine learning (ML) a lot.", "Machine learning (ML), you know."
+        stated = await service.create(CreateProcedure(ADA, key("1"), ML, 0.7, (turn(1),)))
+        await service.learn(ADA.tenant_id, [said(1, f"It rains. {first}"), said(2, second)])
+        assert await service.take_back_definitions(ADA, [(turn(1), "It rains."), (turn(3), "")]) == 0
+        assert await service.take_back_definitions(BEN, [(turn(1), first), (turn(2), "")]) == 0
+        assert await service.take_back_definitions(ADA, []) == 0
+        [found] = [one for one in await self.all_of(service) if one.origin is ProcedureOrigin.DEFINED]
+        assert found.derived_from == (turn(1), turn(2))
+        assert await service.take_back_definitions(ADA, [(turn(1), first)]) == 0
+        assert (await service.get(ADA, found.procedure_id)).derived_from == (turn(2),)
+        assert await service.take_back_definitions(ADA, [(turn(1), ""), (turn(2), "")]) == 1
+        assert [one.procedure_id for one in await self.all_of(service)] == [stated.procedure_id]
 
     async def test_spec_3_9_a_source_that_is_one_of_two_leaves_the_procedure(self, service: ProcedureService) -> None:
         both = await service.create(CreateProcedure(ADA, key("1"), ML, 0.7, (turn(1), turn(2))))

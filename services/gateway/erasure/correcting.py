@@ -13,14 +13,20 @@ from services.common.auth import Principal
 from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.serving import pinned
-from services.common.errors import NotFound
+from services.common.errors import AlreadyExists, NotFound
 from services.common.scope import Scope
 from services.common.text import split_sentences
 from services.common.turns import MessageRole, Turn
 from services.gateway.erasure.candidates import Candidates, is_seen
 from services.gateway.erasure.marking import Corrected, mark, metadata_of, text_of
 from services.gateway.erasure.model import CorrectCommand, ErasureSettings
-from services.gateway.erasure.statements import Statement, is_covered, nearest_statements, wrong_statements
+from services.gateway.erasure.statements import (
+    Statement,
+    is_covered,
+    nearest_statements,
+    stated_in,
+    wrong_statements,
+)
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Appended, Caller, RememberCommand
 from services.gateway.remembering import Remembering
@@ -53,8 +59,8 @@ class _Found:
 
     episodes: Sequence[episodic_pb2.Episode]
     said_wrong: str  # the wrong statement in words; empty: the turns as wholes, as far as the right text goes
-    fact: facts_pb2.Fact | None = None  # one that comes from no turn
-    note: notes_pb2.Note | None = None
+    fact: facts_pb2.Fact | None = None  # that is named
+    note: notes_pb2.Note | None = None  # that is named
 
 
 class Correcting:
@@ -95,7 +101,7 @@ class Correcting:
         if corrected:
             (standing_id,) = appended.interaction_ids
             await mark(self._upstream, own, command.user_id, standing_id, corrected, timeout_seconds=seconds_left / 2)
-        await self._update(own, command, found, timeout_seconds=seconds_left / 2)
+        await self._update(own, command, found, is_marked=bool(corrected), timeout_seconds=seconds_left / 2)
         return Correction(wrong, appended)
 
     async def _found(self, principal: Principal, command: CorrectCommand, *, seconds_left: float) -> _Found:
@@ -112,14 +118,16 @@ class Correcting:
             )
             _check_seen(fact, memory_id, command.reader)
             episodes = await self._episodes(own, command, fact.derived_from, seconds_left)
-            return _Found(episodes, fact.text, fact=None if episodes else fact)
+            return _Found(episodes, _wrong_text(fact, command.text), fact=fact)
         if kind is MemoryKind.NOTE:
             note = await self._upstream.notes.get(
                 own, notes_pb2.GetNoteRequest(user_id=user_id, note_id=memory_id), timeout_seconds=seconds_left
             )
             _check_seen(note, memory_id, command.reader)
-            episodes = await self._episodes(own, command, note.derived_from, seconds_left)
-            return _Found(episodes, note.content, note=None if episodes else note)
+            # One that says what is right already was corrected by an earlier use of the request.
+            derived_from = () if note.content == command.text else note.derived_from
+            episodes = await self._episodes(own, command, derived_from, seconds_left)
+            return _Found(episodes, note.content, note=note)
         episodes = await self._episodes(own, command, [memory_id], seconds_left)
         if not episodes:
             raise NotFound("memory", memory_id)
@@ -140,20 +148,15 @@ class Correcting:
         if command.whole_turn:
             return [WrongStatement(Corrected(found.episodes[0].episode_id), texts[0])]
         statements = [
-            Statement(turn, number, text, _person(found.episodes[turn]))
+            Statement(turn, number, text, _person(found, turn, text))
             for turn, said in enumerate(texts)
             for number, text in enumerate(split_sentences(said))
         ]
         if not statements:
             return []
-        said_wrong = found.said_wrong or command.text
-        similarities = await self._similarities(said_wrong, [one.text for one in statements])
-        rules = self._settings.similarity
-        if found.said_wrong:
-            chosen = wrong_statements(said_wrong, command.text, statements, similarities, rules)
-        else:
-            chosen = nearest_statements(statements, similarities, rules)
+        chosen = await self._chosen(found, command, statements)
         wrong = []
+        said_wrong = found.said_wrong or command.text
         for one in chosen[: self._settings.corrected_max]:
             is_only = sum(other.turn == one.turn for other in statements) == 1
             is_whole = is_only and is_covered(one.text, f"{said_wrong} {command.text}")
@@ -162,24 +165,38 @@ class Correcting:
             wrong.append(WrongStatement(corrected, one.text))
         return wrong
 
+    async def _chosen(
+        self, found: _Found, command: CorrectCommand, statements: Sequence[Statement]
+    ) -> Sequence[Statement]:
+        """The wrong ones among the statements of turns."""
+        rules = self._settings.similarity
+        # A turn or a note may say more than what is wrong: of that, what is most like the right text.
+        of_memory = statements if not found.said_wrong else []
+        if found.note is not None:
+            of_memory = stated_in(found.said_wrong, statements)
+        if of_memory:
+            similarities = await self._similarities(command.text, [one.text for one in of_memory])
+            return nearest_statements(of_memory, similarities, rules)
+        similarities = await self._similarities(found.said_wrong, [one.text for one in statements])
+        return wrong_statements(found.said_wrong, command.text, statements, similarities, rules)
+
     async def _similarities(self, query: str, texts: Sequence[str]) -> list[float]:
         embedder = pinned(self._embedder)
         question = await embedder.embed_query(query)
         similarities: list[float] = ((await embedder.embed_documents(texts)) @ question).tolist()
         return similarities
 
-    async def _update(self, own: Principal, command: CorrectCommand, found: _Found, *, timeout_seconds: float) -> None:
-        """Facts and notes that come from no turn say what is right themselves."""
+    async def _update(
+        self, own: Principal, command: CorrectCommand, found: _Found, *, is_marked: bool, timeout_seconds: float
+    ) -> None:
+        """Has a named fact or note say what is right itself where no mark of a turn reaches it."""
         request_id = f"correct {command.request_id}"[:128]
-        if found.fact is not None:
-            await self._upstream.facts.update(
-                own,
-                facts_pb2.UpdateFactRequest(
-                    request_id=request_id, user_id=command.user_id, fact_id=found.fact.fact_id, text=command.text
-                ),
-                timeout_seconds=timeout_seconds,
-            )
-        if found.note is not None:
+        fact = found.fact
+        if fact is not None and (is_marked or fact.merged_into_fact_id):
+            fact = await self._unmarked(own, command.user_id, fact, timeout_seconds=timeout_seconds)
+        if fact is not None:
+            await self._update_fact(own, command, fact, request_id, timeout_seconds=timeout_seconds)
+        if found.note is not None and not is_marked:
             await self._upstream.notes.update(
                 own,
                 notes_pb2.UpdateNoteRequest(
@@ -192,10 +209,53 @@ class Correcting:
                 timeout_seconds=timeout_seconds,
             )
 
+    async def _unmarked(
+        self, own: Principal, user_id: str, fact: facts_pb2.Fact, *, timeout_seconds: float
+    ) -> facts_pb2.Fact | None:
+        """A fact that the marks of its turns did not end, or what it was merged into; None where they did.
 
-def _person(episode: episodic_pb2.Episode) -> str:
-    """Who said a turn; nobody where that was an assistant or a tool."""
-    return episode.speaker if episode.role == common_pb2.MESSAGE_ROLE_USER else ""
+        They end a fact that was read in a sentence. Of one that a caller stated no sentence is known.
+        """
+        while True:
+            request = facts_pb2.GetFactRequest(user_id=user_id, fact_id=fact.merged_into_fact_id or fact.fact_id)
+            fact = await self._upstream.facts.get(own, request, timeout_seconds=timeout_seconds)
+            if not fact.merged_into_fact_id:
+                return None if fact.superseded_by else fact
+
+    async def _update_fact(
+        self, own: Principal, command: CorrectCommand, fact: facts_pb2.Fact, request_id: str, *, timeout_seconds: float
+    ) -> None:
+        """Has a fact say what is right; where another fact says that already, this one has never held."""
+        request = facts_pb2.UpdateFactRequest(
+            request_id=request_id, user_id=command.user_id, fact_id=fact.fact_id, text=command.text
+        )
+        request.update_mask.paths.extend(("text", "object"))  # the wrong value goes; the right one is read in the turn
+        try:
+            await self._upstream.facts.update(own, request, timeout_seconds=timeout_seconds)
+        except AlreadyExists:
+            begin = fact.valid_from_time if fact.HasField("valid_from_time") else fact.first_observed_time
+            request = facts_pb2.UpdateFactRequest(
+                request_id=f"{request_id[:124]} end", user_id=command.user_id, fact_id=fact.fact_id, valid_to_time=begin
+            )
+            await self._upstream.facts.update(own, request, timeout_seconds=timeout_seconds)
+
+
+def _wrong_text(fact: facts_pb2.Fact, right: str) -> str:
+    """What a fact says, or said before an earlier use of the request corrected it."""
+    corrected = [v.text for v in fact.versions if v.reason == facts_pb2.FACT_VERSION_REASON_CORRECTED]
+    return corrected[-1] if fact.text == right and corrected else fact.text
+
+
+def _person(found: _Found, turn: int, statement: str) -> str:
+    """Who said a statement; nobody where that was an assistant or a tool.
+
+    A fact that is named says "the user lives in Leeds" of a speaker without a name who says "I live in Leeds".
+    """
+    episode = found.episodes[turn]
+    if episode.role != common_pb2.MESSAGE_ROLE_USER:
+        return ""
+    is_named = found.fact is None or found.fact.subject.casefold() in statement.casefold()
+    return episode.speaker or ("" if found.fact is None or is_named else found.fact.subject)
 
 
 def _check_seen(memory: facts_pb2.Fact | notes_pb2.Note, memory_id: str, reader: Scope | None) -> None:

@@ -85,6 +85,12 @@ def nearest_statements(statements: Sequence[Statement], similarities: Sequence[f
     return [statements[index] for index in near(range(len(statements)), similarities, -1.0, rules.similarity_margin)]
 
 
+def stated_in(text: str, statements: Sequence[Statement]) -> list[Statement]:
+    """The statements whose content words a text has, as a note has those of the sentences that it was made from."""
+    words = _content(text)
+    return [one for one in statements if _content(one.text) and _content(one.text) <= words]
+
+
 def is_covered(statement: str, said: str) -> bool:
     """Whether a statement says little besides what another text says: then it is wrong as a whole."""
     words = _content(statement)

@@ -24,7 +24,7 @@ class Topic:
             (statement, record.fact_id)
             for record in self._records
             for statement in record.statements
-            if statement.draft.confidence >= settings.superseding_confidence_min
+            if statement.draft.confidence >= settings.superseding_confidence_min and _holds(statement)
         ]
         self._said = sorted(said, key=lambda item: (*item[0].order, self._drafts[item[1]].text))
         self._times = [statement.time for statement, _ in self._said]
@@ -83,3 +83,8 @@ class Topic:
     def _link(self, one: FactId, other: FactId) -> None:
         self._links[one].add(other)
         self._links[other].add(one)
+
+
+def _holds(statement: Statement) -> bool:
+    """Whether what was said still held then: what was over ends nothing, as when a fact that ended is corrected."""
+    return statement.draft.valid_to is None or statement.draft.valid_to > statement.time

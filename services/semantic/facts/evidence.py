@@ -225,20 +225,22 @@ def _fold(
                 versions.append(FactVersion(state.draft.text, state.confidence, replaced_time, VersionReason.CONFIRMED))
                 state.confidence += settings.confirmation_rate * (1.0 - state.confidence)
                 state.confirmed_time = replaced_time
+        elif kind == _AGAINST:
+            doubted = _is_reduced_instead(state, settings)
+            if not state.is_superseded and time > state.last_time and not doubted:
+                end = max(event.effective_time, state.last_time)
+                if state.valid_to is None or end < state.valid_to:
+                    versions.append(_version(state, event, VersionReason.SUPERSEDED))
+                    state.valid_to, state.is_superseded = end, True
         elif event.is_correction:
             versions.append(_version(state, event, VersionReason.CORRECTED))
             state = _begun(event)
-        elif kind == _OWN:
+        else:
             versions.append(_version(state, event, VersionReason.CONFIRMED))
             believed = max(state.confidence, event.draft.confidence)
             believed += settings.confirmation_rate * (1.0 - believed)
             state = _begun(event)
             state.confidence = believed
-        elif not state.is_superseded and time > state.last_time and not _is_reduced_instead(state, settings):
-            end = max(event.effective_time, state.last_time)
-            if state.valid_to is None or end < state.valid_to:
-                versions.append(_version(state, event, VersionReason.SUPERSEDED))
-                state.valid_to, state.is_superseded = end, True
     return versions, state
 
 

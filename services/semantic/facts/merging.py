@@ -14,6 +14,7 @@ from services.common.owners import Owner
 from services.common.scope import Reader
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import SemanticSettings
+from services.semantic.facts.evidence import confidence_at
 from services.semantic.facts.merge_groups import (
     MergeDecision,
     MergeGroup,
@@ -87,16 +88,21 @@ class FactMerging:
         self._idempotency = Idempotency(MergeGroup, retention_seconds=settings.idempotency_retention_seconds)
 
     async def list_groups(self, command: ListMergeGroups) -> MergeGroupPage:
-        """A page of groups. Those with a fact of little confidence are left out of it unless they are asked for."""
+        """A page of groups. Those with a fact of little confidence are left out of it unless they are asked for.
+
+        Confidence counts with the decay by the user's latest activity, as in lists of facts.
+        """
         least = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
-        after, size = command.after, command.page_size
+        after, size, evidence = command.after, command.page_size, self._settings.evidence
+        active_time = await self._store.active_time(command.owner)
+        now = self._clock.now() if active_time is None else min(self._clock.now(), active_time)
         while True:
             found = await self._store.merge_groups(
                 command.owner, state=command.state, after=after, limit=size + 1, reader=command.reader
             )
             page, has_more = found[:size], len(found) > size
             shown = await self._shown(command.owner, page)
-            groups = tuple(one for one in shown if all(fact.confidence >= least for fact in one.facts))
+            groups = tuple(one for one in shown if all(confidence_at(f, now, evidence) >= least for f in one.facts))
             if groups or not has_more:
                 return MergeGroupPage(groups, has_more)
             after = MergePosition(page[-1].create_time, page[-1].group_id)

@@ -86,7 +86,7 @@ class Statement:
     interaction_ids: tuple[InteractionId, ...]
     is_correction: bool = False  # replaces what earlier statements say, instead of confirming it
     recorded_time: datetime | None = None  # when it was stored; None: when it was said
-    sentences: tuple[int, ...] = ()  # of the turn that it was read in, by their numbers; empty where not known
+    sentences: tuple[int, ...] = ()  # of the turn that it was read in, by their numbers, also those of corrections
     shares_sentence: bool = False  # another fact was read in one of them
 
     @property

@@ -12,8 +12,10 @@ from typing import Final
 from services.common.embedding.vectors import Vector
 from services.common.interactions import SourceInteraction
 from services.common.owners import UserId
+from services.common.text import split_sentences
 from services.semantic.config import SupersessionSettings
 from services.semantic.facts.model import FactDraft, Statement, StatementId
+from services.semantic.supersession.model import corrected_number
 from services.semantic.supersession.reading import numbered_statements
 
 _WORD: Final = re.compile(r"\w+")
@@ -29,6 +31,7 @@ class ReadTurn:
     source: SourceInteraction
     drafts: tuple[FactDraft, ...]
     places: tuple[tuple[int, ...], ...]  # of each fact: the numbers of its sentences
+    corrected_by: tuple[tuple[int, ...], ...]  # of each fact: the numbers of corrections that end it
 
     def statements(self, now: datetime) -> list[Statement]:
         """The facts as statements, recorded now."""
@@ -41,10 +44,10 @@ class ReadTurn:
                 draft,
                 (interaction_id,),
                 recorded_time=now,
-                sentences=numbers,
+                sentences=(*numbers, *corrections),
                 shares_sentence=any(counts[number] > 1 for number in numbers),
             )
-            for draft, numbers in zip(self.drafts, self.places, strict=True)
+            for draft, numbers, corrections in zip(self.drafts, self.places, self.corrected_by, strict=True)
         ]
 
 
@@ -63,7 +66,8 @@ def read_turns(
     of_users: dict[UserId, list[ReadTurn]] = {}
     for source, drafts in zip(sources, found, strict=True):
         numbered = numbered_statements(source, settings) if drafts else []
-        turn = ReadTurn(source, tuple(drafts), tuple(places_of(drafts, numbered)))
+        corrections = corrections_of(drafts, source.turn.content)
+        turn = ReadTurn(source, tuple(drafts), tuple(places_of(drafts, numbered)), tuple(corrections))
         of_users.setdefault(source.user_id, []).append(turn)
     return of_users
 
@@ -81,6 +85,17 @@ def places_of(drafts: Sequence[FactDraft], numbered: Sequence[str]) -> list[tupl
         if draft.sentence not in known:
             known[draft.sentence] = _nearest(_words(draft.sentence), words)
     return [known[draft.sentence] for draft in drafts]
+
+
+def corrections_of(drafts: Sequence[FactDraft], content: str) -> list[tuple[int, ...]]:
+    """Returns the numbers of corrections of the sentence that each fact of a turn was read in.
+
+    None where it gave several facts: which of them is wrong is not known.
+    """
+    sentences = split_sentences(content) if drafts else []
+    places = places_of(drafts, sentences)
+    counts = Counter(place for found in places for place in found)
+    return [tuple(corrected_number(sentences[at]) for at in found if counts[at] == 1) for found in places]
 
 
 def _nearest(sentence: frozenset[str], numbered: Sequence[frozenset[str]]) -> tuple[int, ...]:

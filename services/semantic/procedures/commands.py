@@ -20,6 +20,7 @@ from services.common.scope import GLOBAL_SCOPE, Reader, Scope
 from services.common.validation import Violations
 from services.semantic.commands import owner_of
 from services.semantic.config import FactLimits, ProcedureSettings
+from services.semantic.procedures.arguments import CreateProcedure, DeleteProcedure, UpdateProcedure
 from services.semantic.procedures.model import (
     JudgedRecall,
     Observed,
@@ -29,7 +30,6 @@ from services.semantic.procedures.model import (
     check_draft,
 )
 from services.semantic.procedures.observing import OBSERVED_KINDS
-from services.semantic.procedures.service import CreateProcedure, DeleteProcedure, UpdateProcedure
 
 _UPDATABLE: Final = ("trigger", "action", "expands", "initial_confidence")
 """What a mask may name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -18,6 +18,8 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Reader, Scope
 from services.common.turns import MessageRole
 from services.semantic.config import ProcedureSettings
+from services.semantic.procedures.arguments import CreateProcedure, DeleteProcedure, UpdateProcedure
+from services.semantic.procedures.corrections import take_back_definitions
 from services.semantic.procedures.forgetting import covering, forget_queries
 from services.semantic.procedures.learning import defined, is_abbreviation, rephrased
 from services.semantic.procedures.listing import seen_one, seen_page
@@ -35,39 +37,6 @@ from services.semantic.procedures.model import (
 )
 from services.semantic.procedures.observing import ObservedChanges, ProcedureObserver
 from services.semantic.procedures.store import ProcedureStore, ProcedureWriter
-
-
-@dataclass(frozen=True, slots=True)
-class CreateProcedure:
-    """A procedure to store."""
-
-    owner: Owner
-    key: IdempotencyKey
-    draft: ProcedureDraft
-    initial_confidence: float
-    derived_from: tuple[InteractionId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateProcedure:
-    """New values of a procedure."""
-
-    owner: Owner
-    key: IdempotencyKey
-    procedure_id: str
-    etag: str  # that the caller read; empty: whatever is stored
-    draft: dict[str, Any] = field(default_factory=dict)  # fields of the draft
-    initial_confidence: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteProcedure:
-    """A procedure to delete."""
-
-    owner: Owner
-    key: IdempotencyKey
-    procedure_id: str
-    etag: str  # that the caller read; empty: whatever is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +232,15 @@ class ProcedureService:
             return await writer.delete(removed)
 
         return await self._store.write(owner, remove)
+
+    async def take_back_definitions(self, owner: Owner, statements: Sequence[tuple[InteractionId, str]]) -> int:
+        """Removes abbreviations that only corrected sentences define; how many. See `corrections.py`."""
+        if not statements:
+            return 0
+        return await self._store.write(
+            owner,
+            lambda writer: take_back_definitions(writer, statements, ids=self._ids, settings=self._settings),
+        )
 
     async def forget_queries(self, owner: Owner, scope: Scope, *, with_nested: bool) -> int:
         """Removes the queries of a scope's judged recalls, and of those below it; how many."""

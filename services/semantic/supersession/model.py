@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,8 @@ from services.common.owners import InteractionId
 
 WHOLE: Final = -1
 """The number of a statement that stands for all of its turn."""
+_NUMBER_MIN: Final = -(2**31)
+"""Stores hold numbers of 32 bits."""
 
 
 class Reason(IntEnum):
@@ -201,3 +204,13 @@ class SupersessionPosition:
 
     create_time: datetime
     supersession_id: str
+
+
+def corrected_number(text: str) -> int:
+    """The number by which a correction names a sentence of a turn, below all others; an empty text is all of the turn.
+
+    It follows from the text: a turn may be corrected before its sentences are read.
+    """
+    if not text:
+        return WHOLE
+    return max(_NUMBER_MIN, WHOLE - 1 - (zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +14,6 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import (
-    WHOLE,
     Assertion,
     ClearPolicy,
     Decision,
@@ -25,6 +23,7 @@ from services.semantic.supersession.model import (
     State,
     Supersession,
     SupersessionPosition,
+    corrected_number,
 )
 from services.semantic.supersession.reading import assertions_of
 from services.semantic.supersession.resolving import decided, followed
@@ -92,7 +91,7 @@ class SupersessionService:
             owner,
             [
                 Supersession(
-                    loser=Place(interaction_id, _number(text)),
+                    loser=Place(interaction_id, corrected_number(text)),
                     winner=Place(standing_id),
                     reason=Reason.CORRECTED,
                     state=State.APPLIED,
@@ -150,8 +149,3 @@ class SupersessionService:
     async def remove_owner(self, owner: Owner) -> int:
         """Removes everything of a user; how many supersessions."""
         return await self._store.remove_owner(owner)
-
-
-def _number(text: str) -> int:
-    """Distinguishes the statements of a turn: corrected sentences by their text, below all numbers of sentences."""
-    return WHOLE - 1 - (zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1) if text else WHOLE

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mneme.gateway.v1 import erasure_pb2, memory_pb2, tiers_pb2
+from mneme.gateway.v1 import erasure_pb2, memory_pb2, recall_pb2, tiers_pb2
 from mneme.semantic.v1 import profile_pb2
 from mneme_client import Client, FactCategory, NoteKind, Turn
 from tests.servicer.gateway.test_erasure import erase, everything, remembered, rows_with, visible
-from tests.support.stack import RunningStack, Stubs, refusal
+from tests.support.stack import RunningStack, Stubs, refusal, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -122,6 +123,118 @@ async def test_spec_3_12_a_fact_and_a_note_without_turns_say_what_is_right(
         "The office is in Jena.",
         "The gate code is 9876.",
     }
+
+
+async def test_spec_3_12_a_fact_and_a_note_that_their_turns_do_not_say_are_corrected_by_their_ids(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    turns = await said(client, user_id, "We talked with the plumber about the boiler this morning.")
+    fact = await client.create_fact(
+        user_id, "The office rent is 900 euros.", category=FactCategory.CONTEXT, derived_from=turns
+    )
+    named, right = reference(2, fact.fact_id), "The office rent is 950 euros."
+    response = await correct(gateway, user_id, right, memory=named)
+    assert list(response.statements) == []
+    assert (await correct(gateway, user_id, right, memory=named)).replayed
+    corrected = await client.get_fact(user_id, fact.fact_id)
+    assert (corrected.text, [version.text for version in corrected.versions]) == (right, [fact.text])
+    note = (await client.create_note(user_id, "The gate code is 1234.", NoteKind.FACT, derived_from=turns)).note
+    named, request_id = reference(3, note.note_id), f"{user_id} n"
+    for _ in range(2):
+        assert not (
+            await correct(gateway, user_id, "The gate code is 9876.", memory=named, request_id=request_id)
+        ).statements
+    assert (await client.get_note(user_id, note.note_id)).note.content == "The gate code is 9876."
+    assert len([i async for i in client.list_interactions(user_id, "c1")]) == 1
+
+
+async def test_spec_3_12_a_stated_fact_is_corrected_with_the_turn_that_says_so_and_a_read_one_by_the_turn(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    wrong, right = "The office rent is 900 euros.", "The office rent is 950 euros."
+    home = "It took me a year to settle, what with the trains and the weather, but I live in Leeds with my cat now."
+    turns = await said(client, user_id, wrong, home)
+    stated = await client.create_fact(
+        user_id, "The rent of the office is 900 euros.", category=FactCategory.CONTEXT, derived_from=turns[:1]
+    )
+    response = await correct(gateway, user_id, right, memory=reference(2, stated.fact_id))
+    assert [one.preview for one in response.statements] == [wrong]
+    repeat = await correct(gateway, user_id, right, memory=reference(2, stated.fact_id))
+    assert [one.preview for one in repeat.statements] == [wrong]
+    assert (await client.get_fact(user_id, stated.fact_id)).text == right
+    [read] = [fact async for fact in client.list_facts(user_id, predicate="lives_in")]
+    moved = await correct(
+        gateway, user_id, "I live in York.", memory=reference(2, read.fact_id), request_id=f"{user_id} 2"
+    )
+    ended = await client.get_fact(user_id, read.fact_id)
+    assert (ended.text, ended.superseded_by) == (read.text, moved.interaction_id)
+    await visible(client, user_id, moved.consistency_token)
+    held = [fact async for fact in client.list_facts(user_id, predicate="lives_in") if fact.valid_to_time is None]
+    assert [fact.object for fact in held] == ["York"]
+
+
+async def test_spec_3_12_of_a_sentence_with_several_facts_the_one_that_is_named_says_what_is_right(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await said(client, user_id, "I live in Leeds with my dog Rex, and I am a nurse. It rains.")
+    facts = {fact.predicate: fact async for fact in client.list_facts(user_id)}
+    assert {"lives_in", "works_as"} <= facts.keys()
+    home = facts["lives_in"]
+    response = await correct(gateway, user_id, "I live in York.", memory=reference(2, home.fact_id))
+    await visible(client, user_id, response.consistency_token)
+    corrected = await client.get_fact(user_id, home.fact_id)
+    assert (corrected.text, corrected.object, corrected.valid_to_time) == ("I live in York.", "", None)
+    listed = {fact.text: fact async for fact in client.list_facts(user_id)}
+    assert "Leeds" not in " ".join(fact.object for fact in listed.values() if fact.valid_to_time is None)
+    assert listed[facts["works_as"].text].valid_to_time is None
+
+
+async def test_spec_3_12_a_stated_fact_ends_where_another_one_says_what_is_right(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    wrong = await client.create_fact(user_id, "The office is in Ulm.", category=FactCategory.CONTEXT)
+    right = await client.create_fact(user_id, "The office is in Jena.", category=FactCategory.CONTEXT)
+    for _ in range(2):
+        await correct(gateway, user_id, right.text, memory=reference(2, wrong.fact_id))
+    ended = await client.get_fact(user_id, wrong.fact_id)
+    assert (ended.text, ended.valid_to_time) == (wrong.text, wrong.first_observed_time)
+    assert (await client.get_fact(user_id, right.fact_id)).valid_to_time is None
+
+
+async def test_spec_3_12_of_a_note_made_of_several_sentences_the_one_is_wrong_that_is_most_like_the_right_text(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    wrong = "My brother Tim lives in Bergen with two dogs."
+    await said(client, user_id, f"My sister Zoe moved to Oslo in March. {wrong} We all meet in Paris in June.")
+
+    async def is_noted() -> bool:
+        return bool([note async for note in client.list_notes(user_id)])
+
+    await until(is_noted)
+    [note] = [note async for note in client.list_notes(user_id)]
+    right = "My brother Tim lives in Trondheim with two dogs."
+    response = await correct(gateway, user_id, right, memory=reference(3, note.note_id))
+    assert [(one.preview, one.whole_turn) for one in response.statements] == [(wrong, False)]
+    assert (await client.get_note(user_id, note.note_id)).note.content == note.content
+
+
+async def test_spec_3_12_an_abbreviation_that_a_corrected_sentence_defines_is_applied_no_more(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    wrong, right = "I read about machine learning (ML) a lot.", "I read about mathematical logic (ML) a lot."
+
+    async def rewritten() -> str:
+        response = await gateway.memory.Recall(recall_pb2.RecallRequest(user_id=user_id, query="ML papers"))
+        return str(response.reading.rewritten_query)
+
+    (turn,) = await said(client, user_id, f"It rains today. {wrong}")
+    await until(lambda: is_equal(rewritten, "ML machine learning papers"))
+    await correct(gateway, user_id, right, memory=reference(tiers_pb2.MEMORY_KIND_EPISODE, turn))
+    await until(lambda: is_equal(rewritten, "ML mathematical logic papers"))
+
+
+async def is_equal(read: Callable[[], Awaitable[str]], expected: str) -> bool:
+    return await read() == expected
 
 
 async def test_spec_3_12_erasing_what_was_corrected_leaves_no_trace_of_it(

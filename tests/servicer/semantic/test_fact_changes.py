@@ -55,6 +55,25 @@ async def test_spec_3_1_an_update_without_a_mask_sets_what_is_set(running: Runni
     assert (await refused(running.facts.UpdateFact(stale, metadata=ANN)))[:2] == (grpc.StatusCode.ABORTED, "CONFLICT")
 
 
+async def test_spec_3_5_an_update_of_a_fact_that_ended_leaves_the_one_that_took_its_place(running: Running) -> None:
+    def home(place: str) -> pb.CreateFactRequest:
+        return stated(place, f"Ann lives in {place}.", subject="Ann", predicate="lives_in", object=place)
+
+    leeds = await create(running, home("Leeds"))
+    running.clock.advance(seconds=60)
+    await create(running, home("York"))
+    running.clock.advance(seconds=60)
+
+    async def shown() -> dict[str, tuple[object, ...]]:
+        return {f.object: (f.text, f.confidence, f.valid_to_time, f.versions) for f in await all_facts(running)}
+
+    before = await shown()
+    await running.facts.UpdateFact(update(leeds, importance=0.6), metadata=ANN)
+    after = await shown()
+    assert after["York"] == before["York"]
+    assert after["Leeds"][:3] == before["Leeds"][:3]
+
+
 async def test_spec_3_1_an_update_with_a_mask_sets_exactly_the_mask(running: Running) -> None:
     fact = await create(running, stated(subject="Ann", valid_from_time=FROM))
     request = update(fact, "subject", "valid_from_time", "category", text="not this", category=1)

@@ -12,7 +12,7 @@ from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.evidence import confidence_at
 from services.semantic.facts.identity import exclude_each_other, keys_of, normalised
-from services.semantic.facts.model import Fact, FactDraft, FactStatus, Statement, VersionReason
+from services.semantic.facts.model import Fact, FactDraft, FactId, FactStatus, Statement, VersionReason
 from services.semantic.facts.working_set import FactWorkingSet
 from services.semantic.supersession.model import ClearPolicy
 from tests.contract.fact_samples import ANN, DAY_ONE, MODEL, likes, lives_in, new_id, said, vector
@@ -99,6 +99,33 @@ def test_a_value_that_is_told_again_holds_again() -> None:
         VersionReason.SUPERSEDED,
         VersionReason.CONFIRMED,
     ]
+
+
+def test_spec_3_5_a_correction_of_a_fact_that_ended_changes_nothing_of_its_successor() -> None:
+    ended = replace(lives_in("Leeds"), valid_to=DAY_ONE + timedelta(days=9), importance=0.6)
+    correction = replace(said(ended, day=20), is_correction=True)
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9))
+    bristol = replace(facts["Bristol"], fact_id=FactId(""), contradictions=(), derived_from=())
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9), correction)
+    assert facts["Leeds"].valid_to_time == DAY_ONE + timedelta(days=9)
+    assert replace(facts["Bristol"], fact_id=FactId(""), contradictions=(), derived_from=()) == bristol
+
+
+def test_spec_3_5_a_correction_that_says_that_a_fact_holds_ends_its_successor_without_a_change_of_its_words() -> None:
+    correction = replace(said(lives_in("Leeds"), day=20), is_correction=True)
+    facts = derived(said(lives_in("Leeds")), said(lives_in("Bristol"), day=9), correction)
+    assert facts["Leeds"].valid_to_time is None
+    assert (facts["Bristol"].text, facts["Bristol"].valid_to_time) == (
+        "Ann lives in Bristol",
+        DAY_ONE + timedelta(days=20),
+    )
+
+
+def test_spec_3_5_what_was_over_when_it_was_said_ends_nothing() -> None:
+    before = replace(lives_in("Leeds"), valid_to=DAY_ONE - timedelta(days=900))
+    facts = derived(said(lives_in("Bristol")), said(before, day=3))
+    assert facts["Bristol"].valid_to_time is None
+    assert facts["Bristol"].contradictions == (facts["Leeds"].fact_id,)
 
 
 def test_validity_ends_when_the_successor_begins() -> None:

@@ -42,9 +42,10 @@ class ErasureServiceStub:
     Correct: _aio.UnaryUnaryMultiCallable[_erasure_pb2.CorrectRequest, _erasure_pb2.CorrectResponse]
     """Correct says what is right in place of something wrong: a turn, a fact or a note by its id, or a statement in words. The
     right text becomes a turn of its own, in the conversation and the scope of the one that it corrects; what said
-    otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and sessions: the
-    turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A fact or a note that
-    was written by itself, without turns, is updated in place as well. Fails with NOT_FOUND where nothing said so;
+    otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and facts: the
+    turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A named fact or note that
+    no mark reaches, as one that was written without turns or that its turns do not say, is updated in place: it says the
+    right text, or has an end where another fact says that already. Fails with NOT_FOUND where nothing said so;
     nothing is written then. A repeat of the request id returns the first turn, and completes what a crash interrupted.
     """
 
@@ -106,9 +107,10 @@ class ErasureServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_erasure_pb2.CorrectResponse]:
         """Correct says what is right in place of something wrong: a turn, a fact or a note by its id, or a statement in words. The
         right text becomes a turn of its own, in the conversation and the scope of the one that it corrects; what said
-        otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and sessions: the
-        turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A fact or a note that
-        was written by itself, without turns, is updated in place as well. Fails with NOT_FOUND where nothing said so;
+        otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and facts: the
+        turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A named fact or note that
+        no mark reaches, as one that was written without turns or that its turns do not say, is updated in place: it says the
+        right text, or has an end where another fact says that already. Fails with NOT_FOUND where nothing said so;
         nothing is written then. A repeat of the request id returns the first turn, and completes what a crash interrupted.
         """
 
