@@ -114,6 +114,28 @@ async def test_token_vectors_of_a_turn_lie_in_its_row(store: PostgresEpisodeStor
     assert {name.int: len(data) for name, data in found.items()} == {episode_id(n).int: s for n, s in sizes.items()}
 
 
+async def test_spec_6_9_an_episode_that_is_deleted_just_then_gets_no_token_vectors(
+    store: PostgresEpisodeStore, pool: Pool
+) -> None:
+    """The deletion is under way when the statement begins, and is committed while it waits."""
+    now = FakeClock().now()
+    await store.insert(TENANT, [new_episode(number) for number in (1, 2)], now=now)
+    async with store.claim_pending(limit=2, now=now) as batch:
+        await batch.mark_active(batch.episodes, [1, 1])
+    packed = {EpisodeName(OWNER, episode_id(n)): PackedTokens("m", b"tokens") for n in (1, 2)}
+    async with pool.acquire() as deleting:
+        transaction = deleting.transaction()
+        await transaction.start()
+        await deleting.execute("SELECT set_config('mneme.tenant', $1, true)", TENANT)
+        await deleting.execute("DELETE FROM episodic.episodes WHERE episode_id = $1", episode_id(1))
+        async with store.claim_untokened("m", after=None, scan_limit=10, limit=10) as batch:
+            putting = asyncio.create_task(batch.put(packed))
+            assert not (await asyncio.wait([putting], timeout=0.5))[0]
+            await transaction.commit()
+            await putting
+    assert set(await store.tokens(OWNER, [episode_id(1), episode_id(2)], model="m")) == {episode_id(2)}
+
+
 async def test_a_model_without_token_vectors_indexes_as_before(
     store: PostgresEpisodeStore, index: EdgeEpisodeIndex
 ) -> None:
