@@ -56,7 +56,11 @@ pip() { PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip --quiet "$@"; 
 echo "installing the locked requirements, which takes a minute or more"
 pip install --no-deps --require-hashes -r requirements/runtime.txt -r requirements/http.txt -r requirements/llm.txt \
     -r requirements/mcp.txt \
-    -r requirements/dev.txt
+    -r requirements/dev.txt || {
+    echo "The requirements are not installed. Without a network pip takes them from a folder of their wheels:" >&2
+    echo "  PIP_NO_INDEX=1 PIP_FIND_LINKS=/path/to/wheels make setup" >&2
+    exit 1
+}
 # The project itself, in place: nothing is downloaded, the build runs on the locked setuptools.
 pip install --no-deps --no-build-isolation --no-index -e .
 printf '%s' "$wanted" >"$stamp"

@@ -17,15 +17,14 @@ class VariableSettings(BaseSettings):
         """Reads the environment; arguments win over it.
 
         Raises:
-            SettingsError: Variables cannot be used, with a line for each. It holds values that are no secrets.
+            SettingsError: Variables cannot be used, with a line for each. Without their values: some are passwords.
         """
         try:
             super().__init__(**values)
         except ValidationError as error:
             prefix = self.model_config.get("env_prefix", "")
-            problems = [
-                f"{prefix}{'.'.join(map(str, detail['loc'])).upper()}: "
-                f"{detail['msg'].removeprefix('Value error, ').removeprefix('Input ')}, not {detail['input']!r}"
-                for detail in error.errors(include_url=False)
-            ]
+            problems = []
+            for detail in error.errors(include_url=False, include_input=False):
+                message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+                problems.append(f"{prefix}{'.'.join(map(str, detail['loc'])).upper()}: {message}")
             raise SettingsError(problems) from None

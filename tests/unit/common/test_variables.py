@@ -14,7 +14,7 @@ PROBLEM = "MNEME_CONCURRENT_CALLS_MAX: should be a valid integer"
 
 @pytest.fixture
 def bad_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MNEME_CONCURRENT_CALLS_MAX", "many")
+    monkeypatch.setenv("MNEME_CONCURRENT_CALLS_MAX", "s3cret")
     monkeypatch.setenv("MNEME_DRAIN_SECONDS", "61")
 
 
@@ -24,7 +24,8 @@ def test_every_variable_that_cannot_be_used_is_named() -> None:
         HostSettings()
     calls, drain = sorted(caught.value.problems)
     assert calls.startswith(PROBLEM)
-    assert drain == "MNEME_DRAIN_SECONDS: should be less than or equal to 60, not '61'"
+    assert "s3cret" not in calls
+    assert drain == "MNEME_DRAIN_SECONDS: should be less than or equal to 60"
 
 
 @pytest.mark.usefixtures("bad_number")
@@ -45,6 +46,6 @@ def test_a_single_service_says_so_without_a_traceback() -> None:
 
 @pytest.mark.parametrize("given", ["tls_certificate", "tls_key", "tls_authority"])
 def test_a_part_of_tls_is_an_error_and_not_plain_text(given: str) -> None:
-    settings = HostSettings(**{given: Path("some.pem")})
+    settings = HostSettings.model_validate({given: Path("some.pem")})
     with pytest.raises(ValueError, match="MNEME_TLS_CERTIFICATE and MNEME_TLS_KEY"):
         _ = settings.tls
