@@ -203,3 +203,4 @@ install_kubernetes_schemas() {
 for name in "${@:-buf grpcurl}"; do
     for tool in $name; do "install_$tool"; done
 done
+(($#)) || echo "buf and grpcurl are in $tools/bin"

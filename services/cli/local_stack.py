@@ -10,8 +10,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from services.common.errors import StoreUnavailable, cause_of
+
 _HTTP_OFFSET: Final = 80
 _PORT_MAX: Final = 65_535
+_PORT_HINT: Final = "Choose others: --port is the first of five in a row, --http-port that of HTTP."
 
 
 class LogLevel(StrEnum):
@@ -66,7 +69,10 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
     from services.common.telemetry import configure_telemetry
 
     configure_logging(level=options.log_level)
-    host_settings = HostSettings()
+    try:
+        host_settings = HostSettings()
+    except ValueError as error:
+        raise StackStartError(str(error)) from error
     if options.http_port and not host_settings.http_listen:
         host_settings = host_settings.model_copy(update={"http_listen": f"{options.host}:{options.http_port}"})
     settings = StackSettings(
@@ -96,5 +102,15 @@ async def open_stack(options: StackOptions) -> AsyncIterator[str]:
             OSError,
             ValueError,
         ) as error:
-            raise StackStartError(str(error)) from error
+            raise StackStartError(_in_words(error)) from error
         yield stack.gateway_target
+
+
+def _in_words(error: Exception) -> str:
+    """Why the services cannot be started: the file or the cause by name, and of a port which options choose another."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, StoreUnavailable):
+        return ": ".join(filter(None, (str(error), cause_of(error))))
+    text = str(error)
+    return f"{text}\n{_PORT_HINT}" if text.startswith("cannot listen on ") else text

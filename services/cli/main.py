@@ -79,6 +79,8 @@ def main(
     ] = False,
 ) -> None:
     """Long-term memory for AI agents."""
+    if not target:
+        raise typer.BadParameter(f"must be an address such as {DEFAULT_TARGET}", param_hint="--target")
     try:
         folder = data_dir or default_data_dir(os.environ)
     except DataDirError as error:

@@ -12,23 +12,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-import grpc
 import typer
 import uvloop
 from opentelemetry.trace import Tracer
 from rich.console import Console
 
 from mneme_client import Client, MnemeClientError, Tls
+from services.cli.hints import hint
 from services.cli.local_stack import StackOptions, StackStartError, open_stack
 from services.cli.traces import trace_calls
 
 Result = TypeVar("Result")
 
 _FILE_COLUMNS = 10_000
-_HINTS = {
-    grpc.StatusCode.UNAVAILABLE: "Is Mneme running? `mneme up` starts it; --target names another address.",
-    grpc.StatusCode.UNAUTHENTICATED: "Give a key by --api-key or MNEME_API_KEY.",
-}
 
 
 def output() -> Console:
@@ -72,7 +68,7 @@ class CliState:
         except asyncio.CancelledError:
             raise typer.Exit(128 + signal.SIGTERM) from None
         except MnemeClientError as error:
-            self.fail(f"{error}", _HINTS.get(error.code, ""))
+            self.fail(f"{error}", hint(error, self.target))
         except (StackStartError, TimeoutError) as error:
             self.fail(str(error))
         except OSError as error:  # a file that cannot be read or written: which one, and why

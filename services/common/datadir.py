@@ -148,11 +148,15 @@ class DataDir:
         Raises:
             DataDirLocked: Another process (or another `DataDir` of this one) holds it.
             DataDirVersionError: A newer program wrote it.
+            DataDirError: It is a file.
             OSError: The folder cannot be created or written.
         """
         if self._lock_descriptor is not None:
             return self
-        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise DataDirError(f"data folder {self._path} is a file; choose another folder") from error
         descriptor = lock_folder(self._path, self._path / _LOCK_FILE)
         try:
             self._check_format()

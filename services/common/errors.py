@@ -151,3 +151,9 @@ class PermissionDenied(MnemeError):
     """The principal may not do this."""
 
     default_reason = Reason.ROLE_MISSING
+
+
+def cause_of(error: Exception) -> str:
+    """What a failure was caused by, of gRPC its details alone; empty where that is not known."""
+    details = getattr(error.__cause__, "details", None)
+    return str(details() if callable(details) else error.__cause__ or "")

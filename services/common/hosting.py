@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 import structlog
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from services.common.clock import Clock
 from services.common.credentials import authenticator
@@ -28,19 +28,15 @@ from services.common.rates import RateLimiter
 from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.interceptors import InterceptorSettings, interceptors
 from services.common.rpc.interceptors.admission import AdmissionSettings
-from services.common.rpc.server import (
-    GrpcServer,
-    ServerSettings,
-    ServiceBinding,
-    method_roles,
-)
+from services.common.rpc.server import GrpcServer, ServerSettings, ServiceBinding, method_roles
+from services.common.variables import VariableSettings
 
 _log = structlog.get_logger(__name__)
 
 _SECRET_BYTES = 32
 
 
-class HostSettings(BaseSettings):
+class HostSettings(VariableSettings):
     """What every service takes from the environment, each by its name with the prefix MNEME_."""
 
     model_config = SettingsConfigDict(env_prefix="MNEME_", env_ignore_empty=True, frozen=True, extra="ignore")
@@ -248,8 +244,10 @@ class HostSettings(BaseSettings):
 
     @property
     def tls(self) -> TlsFiles | None:
-        """The certificates, where both parts are given."""
+        """The certificates, where there are any; ValueError where a part is missing."""
         if self.tls_certificate is None or self.tls_key is None:
+            if self.tls_certificate or self.tls_key or self.tls_authority:
+                raise ValueError("TLS needs both MNEME_TLS_CERTIFICATE and MNEME_TLS_KEY")
             return None
         return TlsFiles(self.tls_certificate, self.tls_key, self.tls_authority)
 

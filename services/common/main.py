@@ -30,7 +30,7 @@ from services.common.encryption.carried import CarriedKeys
 from services.common.encryption.hosted import hosted_key_management, watching
 from services.common.encryption.key_management import KeyManagement, KeyManagementUnavailable
 from services.common.encryption.ring import DataKeyRing
-from services.common.errors import MnemeError, StoreUnavailable
+from services.common.errors import MnemeError, StoreUnavailable, cause_of
 from services.common.garbage import seldom_collected
 from services.common.hosting import HostSettings, run_until_signal, running_server
 from services.common.ids import IdSource, Uuid7Ids
@@ -46,7 +46,7 @@ from services.common.rates import RateLimiter, RateSettings
 from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.common.serving_model.following import ServingModel, ServingModelSettings, following
 from services.common.serving_model.postgres import PostgresServingModels
-from services.common.settings_file import SettingsSource
+from services.common.settings_file import SettingsError, SettingsSource
 from services.common.shared_settings import (
     create_carried_keys,
     create_comparer,
@@ -255,7 +255,10 @@ def run_service(
     name: str, default_address: str, open_service: OpenService, *, beside: ServeBeside | None = None
 ) -> None:
     """Runs a service until SIGTERM or SIGINT. The whole program of a service's `__main__`."""
-    settings = HostSettings()
+    try:
+        settings = HostSettings()
+    except SettingsError as error:
+        sys.exit(f"{name}: {error}")
     compute_in_place()
     configure_logging(level=settings.log_level)
     telemetry = TelemetryHandle()
@@ -265,7 +268,7 @@ def run_service(
     except KeyManagementUnavailable as error:  # says its cause, and what to do
         sys.exit(f"{name}: {error}")
     except StoreUnavailable as error:
-        sys.exit(f"{name}: {error}: {error.__cause__}" if error.__cause__ else f"{name}: {error}")
+        sys.exit(": ".join(filter(None, (name, str(error), cause_of(error)))))
     except (DataDirError, MnemeError, ModelUnavailableError, InsecureListenError, OSError, ValueError) as error:
         sys.exit(f"{name}: {error}")
     finally:

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from services.common.errors import DeadlineExceeded, StoreUnavailable
+from services.common.errors import DeadlineExceeded, StoreUnavailable, cause_of
 
 _log = structlog.get_logger(__name__)
 
@@ -52,7 +52,7 @@ async def opened(
             except (StoreUnavailable, DeadlineExceeded) as error:
                 if not _is_awaited(error, engines) or time.monotonic() + pause > until or stop.is_set():
                     raise
-                _log.warning("waiting_for_engine", error=str(error), cause=str(error.__cause__ or ""), seconds=pause)
+                _log.warning("waiting_for_engine", error=str(error), cause=cause_of(error), seconds=pause)
             else:
                 yield result
                 return

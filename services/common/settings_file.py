@@ -259,7 +259,9 @@ def _similar(path: str, known: Iterable[str]) -> str:
 def _from_file(file: Path) -> Iterator[tuple[str, Given]]:
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise SettingsError([f"{file}: {error.strerror}"]) from error
+    except ValueError as error:
         raise SettingsError([f"{file}: {error}"]) from error
     for key, value in document.items():
         for path, inner in _flat(key, value):

@@ -98,3 +98,10 @@ def test_newer_or_unreadable_format_is_refused_and_the_lock_given_back(tmp_path:
     (tmp_path / "format-version").write_text(str(FORMAT_VERSION))
     with DataDir(tmp_path) as data_dir:
         assert data_dir.is_locked
+
+
+def test_a_file_is_no_data_folder(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(DataDirError, match="is a file"):
+        DataDir(file).open()

@@ -93,3 +93,8 @@ def test_settings_by_variables_exist(page: Path) -> None:
     known = set(_VARIABLE.findall((ROOT / "docs" / "configuration.md").read_text("utf-8")))
     named = set(_VARIABLE.findall(page.read_text("utf-8")))
     assert named <= known, named - known
+
+
+def test_the_list_of_pages_has_them_all() -> None:
+    listed = {target for target, _ in _LINK.findall((ROOT / "docs" / "README.md").read_text("utf-8"))}
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"} <= listed

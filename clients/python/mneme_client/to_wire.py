@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,7 +25,13 @@ def memory_references(kind: MemoryKind, memory_ids: Iterable[str]) -> list[memor
 
 
 def enum_number(value: WireEnum) -> Any:
-    """The number on the wire. Untyped, because stub generators disagree on the type of an enum field."""
+    """The number on the wire. Untyped, because stub generators disagree on the type of an enum field.
+
+    Raises:
+        TypeError: It is no member of an enum, such as the text "user".
+    """
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is no member of an enum, such as Role.USER")
     return int(value)
 
 
@@ -108,9 +114,15 @@ def attachments(values: Iterable[Attachment]) -> list[common_pb2.Attachment]:
 
 
 def turn(value: TurnInput) -> common_pb2.Turn:
-    """The turn; a plain text is said by the user, now."""
+    """The turn; a plain text is said by the user, now.
+
+    Raises:
+        TypeError: It is neither, such as a dictionary with role and content.
+    """
     if isinstance(value, str):
         value = Turn(value, role=Role.USER)
+    if not isinstance(value, Turn):
+        raise TypeError(f"a turn is a text or a Turn(content, role=Role.USER), not {type(value).__name__}")
     return common_pb2.Turn(
         role=enum_number(value.role),
         speaker=value.speaker,
@@ -126,7 +138,9 @@ def turn(value: TurnInput) -> common_pb2.Turn:
 
 def turns(value: TurnInput | Sequence[TurnInput]) -> list[common_pb2.Turn]:
     """One turn or several, in order."""
-    return [turn(value)] if isinstance(value, str | Turn) else [turn(v) for v in value]
+    found: Any = value  # callers without a type checker give anything
+    is_several = isinstance(found, Iterable) and not isinstance(found, str | Mapping)
+    return [turn(v) for v in found] if is_several else [turn(found)]
 
 
 def remember_request(item: RememberItem) -> memory_pb2.RememberRequest:

@@ -43,6 +43,9 @@ export class MnemeError extends Error {
         this.retryAfterMs = delay && delay.number(1) * 1000 + delay.number(2) / 1e6;
       }
     }
+    const label = this.reason ? `${this.codeName}/${this.reason}` : this.codeName;
+    const fields = this.violations.map((found) => `${found.fieldPath}: ${found.description}`).join("; ");
+    this.message = `${label}: ${message}${fields && ` (${fields})`}`;
   }
 
   /** The status as gRPC writes it, such as "INVALID_ARGUMENT". */

@@ -111,6 +111,7 @@ test("errors have the service's facts", async () => {
     assert.ok(error instanceof MnemeError);
     assert.equal(error.reason, "RATE_LIMITED");
     assert.equal(error.codeName, "RESOURCE_EXHAUSTED");
+    assert.equal(error.message, "RESOURCE_EXHAUSTED/RATE_LIMITED: slow down (query: is long)");
     assert.deepEqual(error.metadata, { limit: "5" });
     assert.deepEqual(error.violations, [{ fieldPath: "query", description: "is long" }]);
     assert.equal(error.retryAfterMs, 1500);

@@ -16,7 +16,7 @@ from mneme_client import Client
 from mneme_client.code import CodeMatch, CodeNode, CodeRelation, SymbolMatch
 from mneme_client.enums import RelationKind
 from services.cli import options
-from services.cli.rendering import as_json, plain
+from services.cli.rendering import as_json, counted, plain
 from services.cli.source_tree import SourceTree, TreeFile
 from services.cli.state import CliState, state_of
 
@@ -216,7 +216,8 @@ async def _index(state: CliState, user: str, repository: str, tree: SourceTree, 
                     on_refusal=lambda path, reason: state.err.print(f"{path}: {reason}", style="yellow", markup=False),
                 )
             if stored is None or summary.indexed or summary.removed:
-                counts = f"{summary.indexed} files indexed, {summary.removed} removed, {len(summary.digests)}"
+                indexed = counted(summary.indexed, "file")
+                counts = f"{indexed} indexed, {summary.removed} removed, {len(summary.digests)}"
                 state.out.print(f"{counts} in {repository}.", markup=False, highlight=False)
             if not watch:
                 return

@@ -75,8 +75,9 @@ def list_keys(context: typer.Context, file: KeyFile = None) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("key", "tenant", "name", "role", "made", "expires", "state"):
         table.add_column(heading)
+    path = _path(state, file)
     try:
-        found = list_api_keys(_path(state, file))
+        found = list_api_keys(path)
     except ApiKeyFileError as error:
         state.fail(str(error))
     for key in found:
@@ -89,7 +90,7 @@ def list_keys(context: typer.Context, file: KeyFile = None) -> None:
             when(key.expires),
             _condition(key, now),
         )
-    state.out.print(table if table.row_count else "No keys.")
+    state.out.print(table if table.row_count else plain(f"No keys in {path}."), soft_wrap=not table.row_count)
 
 
 @keys.command("revoke")

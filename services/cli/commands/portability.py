@@ -49,6 +49,9 @@ async def _export(state: CliState, user: str, output: Path | None) -> None:
             async for part in parts:
                 file.write(part)
                 progress.advance(task, len(part))
+        progress.update(task, total=progress.tasks[0].completed)
+    if output is not None:
+        state.err.print(f"{user} is in {output}.", markup=False, highlight=False, soft_wrap=True)
 
 
 async def _import_user(state: CliState, name: str, opened: IO[bytes], size: int) -> ImportedUser:

@@ -22,7 +22,7 @@ from mneme_client.context_window import (
     WindowSnapshot,
 )
 from services.cli import options
-from services.cli.rendering import as_json, plain
+from services.cli.rendering import as_json, counted, plain
 from services.cli.state import CliState, state_of
 
 window = typer.Typer(help="Context windows of agents, and the prompts that are made of them.", no_args_is_help=True)
@@ -193,7 +193,7 @@ def delete(context: typer.Context, user: options.User, conversation: Conversatio
     async def work() -> None:
         async with state.connect() as client:
             found = await client.delete_context_window(user, conversation)
-        state.out.print(f"deleted {found.item_count} items", highlight=False)
+        state.out.print(f"deleted {counted(found.item_count, 'item')}", highlight=False)
 
     state.run(work())
 
@@ -227,7 +227,7 @@ def _print_prompt(state: CliState, made: PreparedContext) -> None:
     if made.pruned is not None:
         _print_snapshot(state, made.pruned, is_error=True)
     sources = f"code {made.code_state.name.lower()}, past tasks {made.task_state.name.lower()}"
-    budget = f"{made.token_count} of {made.token_budget} tokens, {len(made.omitted_item_ids)} items left out"
+    budget = f"{made.token_count} of {made.token_budget} tokens, {counted(len(made.omitted_item_ids), 'item')} left out"
     state.err.print(f"{budget}; {sources}", style="dim", highlight=False)
 
 
@@ -244,7 +244,9 @@ def _print_snapshot(state: CliState, snapshot: WindowSnapshot, *, is_error: bool
     console = state.err if is_error else state.out
     when = f"{snapshot.create_time:%Y-%m-%d %H:%M} " if snapshot.create_time else ""
     tokens = f"{snapshot.token_count_before} to {snapshot.token_count_after} tokens"
-    console.print(f"{when}{snapshot.reason}: {tokens}, {len(snapshot.removed)} items removed", highlight=False)
+    console.print(
+        f"{when}{snapshot.reason}: {tokens}, {counted(len(snapshot.removed), 'item')} removed", highlight=False
+    )
     table = _table("score", "kind", "tokens", "item")
     for one in snapshot.removed:
         table.add_row(f"{one.score:.2f}", one.kind.name.lower(), str(one.token_count), plain(one.item_id))
@@ -253,7 +255,7 @@ def _print_snapshot(state: CliState, snapshot: WindowSnapshot, *, is_error: bool
 
 def _in_words(found: ContextWindow) -> str:
     task = f", task {found.current_task_id}" if found.current_task_id else ""
-    counts = f"{found.item_count} items, {found.token_count} of {found.max_tokens} tokens"
+    counts = f"{counted(found.item_count, 'item')}, {found.token_count} of {found.max_tokens} tokens"
     degraded = "; degraded: its store cannot be reached" if found.degraded else ""
     return f"{counts}, {found.pruned_count} removed so far{task}{degraded}"
 

@@ -32,6 +32,12 @@ from services.gateway.http.settings import HttpSettings
 _LOOPBACK_HOSTS: Final = ["localhost", "127.0.0.1"]
 _EXPOSED_HEADERS: Final = ["grpc-status", "grpc-message", "grpc-status-details-bin", "retry-after", "x-request-id"]
 _NOT_STORED: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+_REASONS: Final = {
+    404: "There is no such call by HTTP. Calls are POST /<package>.<Service>/<Method>; /openapi.json lists them.\n",
+    405: "Calls are POST.\n",
+    415: "The content type must be application/json, application/proto, or one of gRPC-Web.\n",
+}
+_REPLACED: Final = {b"content-length", b"content-type"}
 _ALLOWED_HEADERS: Final = [
     *FORWARDED_HEADERS,
     "content-type",
@@ -82,7 +88,7 @@ def application(
             Route("/health", get_health),
             *(console_routes() if settings.serves_console else ()),
             *([Mount(MEM0_PREFIX, mem0)] if settings.serves_mem0 else ()),
-            Mount("/", _limited(calls, settings)),
+            Mount("/", _limited(_Explained(calls), settings)),
         ],
         middleware=_middleware(authenticator, settings),
     )
@@ -150,6 +156,36 @@ class _Credential:
 
     async def on_end(self, token: None, context: Call, error: Exception | None, /) -> None:
         """Nothing is left to do."""
+
+
+class _Explained:
+    """Says in words why a request is no call, where Connect's library responds with a status and no body."""
+
+    def __init__(self, inner: ASGIApp) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start: Message | None = None
+
+        async def send_with_reason(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and message["status"] in _REASONS:
+                start = message
+                return
+            if start is not None:
+                begun, start = start, None
+                if not message.get("body") and not message.get("more_body", False):
+                    headers = [
+                        (name, value) for name, value in begun.get("headers", ()) if name.lower() not in _REPLACED
+                    ]
+                    text = _REASONS[begun["status"]].encode()
+                    length, kind = str(len(text)).encode(), b"text/plain; charset=utf-8"
+                    headers += [(b"content-length", length), (b"content-type", kind)]
+                    begun, message = {**begun, "headers": headers}, {**message, "body": text}
+                await send(begun)
+            await send(message)
+
+        await self._inner(scope, receive, send_with_reason)
 
 
 class _NotStored:

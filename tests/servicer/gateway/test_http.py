@@ -138,6 +138,14 @@ async def test_spec_9_1_what_is_not_served_is_refused(address: str) -> None:
     assert statuses == [404, 404, 404, 405, 415, 400]
 
 
+async def test_spec_9_1_a_request_that_is_no_call_is_refused_in_words(address: str) -> None:
+    unknown = await send(address, f"/{MEMORY}/Rcall", {})
+    got = await send(address, f"/{MEMORY}/Recall")
+    form = await send(address, f"/{MEMORY}/Recall", b"{}", content_type="application/x-www-form-urlencoded")
+    assert [b"/openapi.json" in unknown.body, b"POST" in got.body, b"application/json" in form.body] == [True] * 3
+    assert form.headers["content-type"].startswith("text/plain")
+
+
 async def test_spec_7_1_a_call_needs_the_credential_that_grpc_asks_for(secured_stack: RunningStack) -> None:
     address = secured_stack.services.http_address
     path, body = f"/{MEMORY}/Remember", {"requestId": "h1", "userId": "u", "conversationId": "c", "turns": TURNS}

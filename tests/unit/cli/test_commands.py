@@ -166,6 +166,11 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
     assert CliRunner().invoke(app, arguments).exit_code == 2
 
 
+async def test_a_key_file_that_is_empty_or_missing_is_named(invoke: Invoke, tmp_path: Path) -> None:
+    listed = await invoke("keys", "list", "--file", tmp_path / "other.json")
+    assert listed.stdout.strip() == f"No keys in {tmp_path / 'other.json'}."
+
+
 async def test_keys_are_made_listed_and_revoked(invoke: Invoke, tmp_path: Path) -> None:
     made = await invoke("keys", "create", "--tenant", "acme", "--name", "bot", "--role", "reader", "--days", "3")
     assert made.exit_code == 0, made.output

@@ -244,3 +244,17 @@ def test_the_service_may_ask_for_a_longer_wait() -> None:
 def test_only_unavailable_is_repeated(code: grpc.StatusCode) -> None:
     error = MnemeClientError("x", code=code)
     assert RetryPolicy().delay_seconds(error, attempt=1, remaining_seconds=60) is None
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"role": "user", "content": "Hi"}, [{"role": "user", "content": "Hi"}], b"Hi", None, [None]]
+)
+def test_what_is_no_turn_is_refused_and_not_taken_apart(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="a turn is a text or a Turn"):
+        to_wire.turns(wrong)
+
+
+def test_a_role_is_no_text() -> None:
+    wrong: Any = "user"
+    with pytest.raises(TypeError, match=r"'user' is no member of an enum, such as Role\.USER"):
+        to_wire.turns(Turn("Hi", role=wrong))

@@ -234,3 +234,10 @@ def test_every_setting_has_a_path_and_a_variable() -> None:
     assert found["session.floors"] == Setting("session.floors", House, "floors", int, 2)
     assert found["session.window.ttl"].variable == "MNEME_SESSION__WINDOW__TTL"
     assert [path for path in found if path.startswith("turn")] == ["turn.length_max"]
+
+
+def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
+    file = tmp_path / "mneme.toml"
+    with pytest.raises(SettingsError) as caught:
+        SettingsSource.read(file, {})
+    assert str(caught.value) == f"{file}: No such file or directory"

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** A call failed. Branch on {@link #reason} or {@link #code}, never on the message. */
 public final class MnemeException extends RuntimeException {
@@ -49,9 +50,12 @@ public final class MnemeException extends RuntimeException {
   static MnemeException of(StatusRuntimeException error, String method) {
     com.google.rpc.Status status = StatusProto.fromThrowable(error);
     List<Any> details = status == null ? List.of() : status.getDetailsList();
-    String message = error.getStatus().getDescription();
-    return new MnemeException(
-        message == null ? "no message" : message, error.getStatus().getCode(), details, method, error);
+    String message = error.getStatus().getDescription() == null ? "no message" : error.getStatus().getDescription();
+    Throwable cause = error.getStatus().getCause(); // such as "Connection refused", of which gRPC says "io exception"
+    if (cause != null && cause.getMessage() != null) {
+      message += ": " + cause.getMessage();
+    }
+    return new MnemeException(message, error.getStatus().getCode(), details, method, error);
   }
 
   private void read(Any detail) throws InvalidProtocolBufferException {
@@ -69,6 +73,15 @@ public final class MnemeException extends RuntimeException {
       var delay = detail.unpack(RetryInfo.class).getRetryDelay();
       retryAfter = Duration.ofSeconds(delay.getSeconds(), delay.getNanos());
     }
+  }
+
+  /** The failure on one line: code, reason, message, fields. */
+  @Override
+  public String getMessage() {
+    String label = reason.isEmpty() ? code.name() : code.name() + "/" + reason;
+    String fields =
+        violations().stream().map(v -> v.fieldPath() + ": " + v.description()).collect(Collectors.joining("; "));
+    return label + ": " + super.getMessage() + (fields.isEmpty() ? "" : " (" + fields + ")");
   }
 
   /** The gRPC status. */

@@ -106,6 +106,7 @@ class MnemeClientTest {
     serve(0);
     var error = assertThrows(MnemeException.class, () -> client.recall(RecallRequest.getDefaultInstance()));
     assertEquals("RATE_LIMITED", error.reason());
+    assertEquals("RESOURCE_EXHAUSTED/RATE_LIMITED: slow down (query: is long)", error.getMessage());
     assertEquals(Map.of("limit", "5"), error.metadata());
     assertEquals(List.of(new MnemeException.FieldViolation("query", "is long")), error.violations());
     assertEquals(Duration.ofMillis(1500), error.retryAfter());
