@@ -1,6 +1,10 @@
 """A mixed load for long, one process for each service: whether memory stays flat, and what a call costs each service.
 
-python -m bench.soak --out FILE [--seconds 1800] [--rate 20]
+    python -m bench.soak --out FILE [--seconds 1800] [--rate 20]
+
+Turns that are stored meanwhile are cached up to a budget, and are in files of the vector engine whose pages are mapped
+into its process, where the system takes them back at will. Both grow with what users say. So what has to stay flat is
+the rest: memory that a process holds, less what its cache says that it takes. README.md has the columns.
 """
 
 from __future__ import annotations
@@ -8,7 +12,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import re
+import socket
 import time
+import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,14 +26,17 @@ import psutil
 
 from bench.common import open_target, print_table, report_head, run, times_of, write_json
 from bench.mixed_load import MixedLoad
+from services.common.hosting import HostSettings
 
 SERVICES: Final = ("gateway", "session", "episodic", "semantic", "agentic")
 GROWTH_MAX: Final = 1.05
-"""Memory of the last third of the time, as a multiple of that of the middle third."""
+"""Memory of the last third of the time beside the caches, as a multiple of that of the middle third."""
 DESCRIPTORS_MAX: Final = 8
 """How many more descriptors or threads the last third may have than the middle one: pools breathe."""
 
 _SAMPLES: Final = 90
+_CACHED: Final = re.compile(r"^mneme_cache_bytes\S* (\S+)$", re.MULTILINE)
+_SCRAPE_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,10 @@ class Sample:
     """One process with its children at one moment."""
 
     rss_mib: float
+    held_mib: float
+    """Of that, what is no page of a file: the system cannot take it back."""
+    cached_mib: float
+    """What the caches of users say that they take."""
     descriptors: int
     threads: int
     processor_seconds: float
@@ -51,9 +65,15 @@ class Course:
         return self.samples[number * size : (number + 1) * size]
 
     @property
-    def growth(self) -> float:
-        """Memory of the last third as a multiple of that of the middle one."""
+    def growth_rss(self) -> float:
+        """Resident memory of the last third as a multiple of that of the middle one."""
         return mean(s.rss_mib for s in self.third(2)) / mean(s.rss_mib for s in self.third(1))
+
+    @property
+    def growth(self) -> float:
+        """The same of memory that is held beside the caches."""
+        last, middle = (mean(s.held_mib - s.cached_mib for s in self.third(number)) for number in (2, 1))
+        return last / middle
 
     def more(self, name: str) -> int:
         """How many more there are at most in the last third than in the middle one."""
@@ -83,22 +103,58 @@ def service_processes() -> Mapping[str, psutil.Process]:
     return found
 
 
-def sample_of(process: psutil.Process) -> Sample:
-    """Of a service with the processes that it started, such as the parser and the vector engine."""
-    rss, descriptors, threads, seconds = 0, 0, 0, 0.0
+def sample_of(process: psutil.Process, *, cached: int) -> Sample:
+    """Of a service with the processes that it started, such as the parser and the vector engine; `cached` in bytes."""
+    rss, held, descriptors, threads, seconds = 0, 0, 0, 0, 0.0
     for one in (process, *process.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):
-            rss += one.memory_info().rss
+            memory = one.memory_info()
+            rss += memory.rss
+            held += memory.rss - memory.shared
             descriptors += one.num_fds()
             threads += one.num_threads()
             times = one.cpu_times()
             seconds += times.user + times.system
-    return Sample(round(rss / 2**20, 1), descriptors, threads, seconds)
+    return Sample(
+        rss_mib=_mebibytes(rss),
+        held_mib=_mebibytes(held),
+        cached_mib=_mebibytes(cached),
+        descriptors=descriptors,
+        threads=threads,
+        processor_seconds=seconds,
+    )
+
+
+def _mebibytes(count: int) -> float:
+    return round(count / 2**20, 1)
+
+
+def cached_bytes(metrics: str) -> int:
+    """What the caches of a service take, all kinds together, by its metrics as Prometheus reads them."""
+    return sum(int(float(value)) for value in _CACHED.findall(metrics))
+
+
+def _cached_of(port: int) -> int:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=_SCRAPE_SECONDS) as response:
+        return cached_bytes(response.read().decode())
+
+
+def _free_ports(count: int) -> range:
+    """Ports in a row that nobody listens on."""
+    while True:
+        with contextlib.ExitStack() as stack:
+            first = stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
+            with contextlib.suppress(OSError, OverflowError):
+                for port in range(first + 1, first + count):
+                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
+                return range(first, first + count)
 
 
 async def _measure(options: argparse.Namespace) -> tuple[MixedLoad, dict[str, Course]]:
     courses = {service: Course() for service in SERVICES}
-    async with open_target(None, processes=True) as target:
+    ports = dict(zip(SERVICES, _free_ports(len(SERVICES)), strict=True))  # each service's is one above the one before
+    settings = HostSettings(metrics_listen=f"127.0.0.1:{ports[SERVICES[0]]}")
+    async with open_target(None, host_settings=settings, processes=True) as target:
         load = MixedLoad(target.gateway, options.rate)
         processes = service_processes()
         begin = time.monotonic()
@@ -107,7 +163,8 @@ async def _measure(options: argparse.Namespace) -> tuple[MixedLoad, dict[str, Co
                 due = begin + number * options.seconds / _SAMPLES
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
                 for service, course in courses.items():
-                    course.samples.append(sample_of(processes[service]))
+                    cached = await asyncio.to_thread(_cached_of, ports[service])
+                    course.samples.append(sample_of(processes[service], cached=cached))
     return load, courses
 
 
@@ -115,10 +172,13 @@ def _report(options: argparse.Namespace, load: MixedLoad, courses: Mapping[str, 
     services: dict[str, Any] = {
         service: {
             "growth": round(course.growth, 3),
+            "growth_rss": round(course.growth_rss, 3),
             "more_descriptors": course.more("descriptors"),
             "more_threads": course.more("threads"),
             "processor_ms_per_call": round(1000 * course.processor_seconds / load.calls, 2),
             "rss_mib": [sample.rss_mib for sample in course.samples],
+            "held_mib": [sample.held_mib for sample in course.samples],
+            "cached_mib": [sample.cached_mib for sample in course.samples],
             "is_flat": course.is_flat,
         }
         for service, course in courses.items()
@@ -127,6 +187,7 @@ def _report(options: argparse.Namespace, load: MixedLoad, courses: Mapping[str, 
     report = report_head("soak", driver="embedded", settings={"seconds": options.seconds, "rate": options.rate})
     report |= {
         "calls": load.calls,
+        "turns": len(load.acknowledged),
         "failures": load.failures[:100],
         "degraded": load.degraded,
         "calls_seconds": asdict(times_of(load.seconds)),
@@ -136,11 +197,13 @@ def _report(options: argparse.Namespace, load: MixedLoad, courses: Mapping[str, 
     write_json(options.out, report)
     print_table(
         f"soak: {load.calls} calls, {len(load.failures)} failed, {load.degraded} degraded",
-        ("service", "MiB at the end", "growth", "descriptors +", "threads +", "processor ms / call"),
+        ("service", "MiB", "cached", "growth RSS", "growth", "descriptors +", "threads +", "processor ms / call"),
         [
             (
                 name,
                 found["rss_mib"][-1],
+                found["cached_mib"][-1],
+                found["growth_rss"],
                 found["growth"],
                 found["more_descriptors"],
                 found["more_threads"],

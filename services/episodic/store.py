@@ -227,9 +227,9 @@ class IndexedPiece:
     time: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class IndexQuery:
-    """A search of one reader."""
+    """A search of one reader. An index may hold what it computed for one for as long as the query lives."""
 
     owner: Owner
     text: str

@@ -1,5 +1,6 @@
 import asyncio
 import shutil
+import weakref
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,23 @@ class TestEdgeCache:
         assert (index.cached_count, cache.size_bytes) == (0, 0)
         await index.put([piece(50, "apple 50")])
         assert len((await index.search(query("apple"), limit=100)).lexical) == 51
+        await index.aclose()
+
+    async def test_spec_6_6_rows_that_the_cache_dropped_are_in_memory_no_longer_than_their_search(
+        self, tmp_path: Path
+    ) -> None:
+        """The last searches once held the rows of up to four owners, erased ones too, beside the budget."""
+        cache = eager_cache()
+        index = await caching(tmp_path, cache)
+        await index.put([piece(n, f"apple {n}") for n in range(50)])
+        question = query("apple")
+        await index.search(question, limit=10)
+        rows = weakref.ref(next(iter(index._cache._entries.entries())))
+        assert (await index.score(question, dense=[key_of(1)], lexical=())).dense
+        await index.remove_owner(OWNER)
+        assert rows() is not None, "the search may go on"
+        del question
+        assert rows() is None
         await index.aclose()
 
     async def test_more_than_the_budget_is_not_cached(self, tmp_path: Path) -> None:

@@ -50,6 +50,11 @@ class VectorRows:
         """Memory of so many rows that are written to, an upper bound: few rows are not quantized."""
         return 4 * rows * dimension + (QuantizedRows.bytes_of(rows, dimension) if are_fast() else 0)
 
+    def used_bytes(self, rows: int) -> int:
+        """Memory of the first `rows`. The others were never written to, and most of them have no memory yet."""
+        quantized = 0 if self._quantized is None else QuantizedRows.bytes_of(rows, self.dimension)
+        return 4 * rows * self.dimension + quantized
+
     def put(self, rows: RowIndex, vectors: Matrix) -> None:
         """Write vectors, float32 `[rows, dimension]`, into rows."""
         self._vectors[rows] = vectors

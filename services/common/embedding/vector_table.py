@@ -56,11 +56,12 @@ class VectorTable(Generic[K]):
     @property
     def size_bytes(self) -> int:
         """Memory, about."""
-        return self.bytes_of(len(self._all.keys), self._all.vectors.dimension)
+        count = len(self._all.keys)
+        return self._all.vectors.used_bytes(count) + count * _BYTES_BESIDE
 
     @staticmethod
     def bytes_of(count: int, dimension: int) -> int:
-        """Memory of so many vectors with what belongs to each, about."""
+        """Memory of so many vectors with what belongs to each, an upper bound."""
         return VectorRows.bytes_of(count, dimension) + count * _BYTES_BESIDE
 
     def put(

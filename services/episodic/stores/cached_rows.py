@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +31,10 @@ _BYTES_BESIDE: Final = 600
 """Of a piece: its key, its postings, its places in dictionaries."""
 _UNUSED_MIN: Final = 2_000
 """Rows of removed pieces that are not worth loading everything anew."""
-_POSTINGS_MIN: Final = 2
+_PACKED: Final = struct.Struct("<if")
+_PACKED_TYPE: Final = np.dtype([("row", "<i4"), ("weight", "<f4")])
+_PACKED_MAX: Final = 16
+"""Postings of a term that are bytes. Most terms are rare, and arrays take 300 bytes beside their numbers."""
 _POSTINGS_GROWTH: Final = 1.5
 
 
@@ -46,31 +50,50 @@ class CachedPiece:
 
 
 class _Postings:
-    """Rows that have a term, from the first on, and its weights in them."""
+    """Rows that have a term, from the first on, and its weights in them: of a term that is not rare."""
 
     __slots__ = ("_count", "_rows", "_weights")
 
-    def __init__(self) -> None:
-        self._rows: npt.NDArray[np.int32] = np.empty(_POSTINGS_MIN, np.int32)
-        self._weights: Scores = np.empty(_POSTINGS_MIN, np.float32)
-        self._count = 0
+    def __init__(self, packed: bytes) -> None:
+        pairs = np.frombuffer(packed, _PACKED_TYPE)
+        self._rows: npt.NDArray[np.int32] = pairs["row"].astype(np.int32)
+        self._weights: Scores = pairs["weight"].astype(np.float32)
+        self._count = len(pairs)
 
     def append(self, row: int, weight: float) -> None:
         count = self._count
         if count == len(self._rows):
-            spare = np.empty(max(_POSTINGS_MIN, int(count * (_POSTINGS_GROWTH - 1.0))), np.int32)
+            spare = np.empty(int(count * (_POSTINGS_GROWTH - 1.0)), np.int32)
             self._rows = np.concatenate((self._rows, spare))
             self._weights = np.concatenate((self._weights, spare.view(np.float32)))
         self._rows[count], self._weights[count] = row, weight
         self._count = count + 1
 
-    def below(self, row: int) -> tuple[npt.NDArray[np.int32], Scores]:
-        """Those of the rows before one."""
+    def known(self) -> tuple[npt.NDArray[np.int32], Scores]:
         count = self._count  # first of all: what a writer on another thread puts in place meanwhile is no shorter
-        rows, weights = self._rows[:count], self._weights[:count]
-        if count and rows[-1] >= row:
-            count = int(np.searchsorted(rows, row))
-        return rows[:count], weights[:count]
+        return self._rows[:count], self._weights[:count]
+
+
+def _extended(postings: bytes | _Postings, row: int, weight: float) -> bytes | _Postings:
+    """Postings with one more. Bytes are replaced, so that a reader on another thread is not disturbed."""
+    if isinstance(postings, _Postings):
+        postings.append(row, weight)
+        return postings
+    packed = postings + _PACKED.pack(row, weight)
+    return packed if len(packed) <= _PACKED_MAX * _PACKED.size else _Postings(packed)
+
+
+def _below(postings: bytes | _Postings, row: int) -> tuple[npt.NDArray[np.int32], Scores]:
+    """Rows of postings before one, and their weights."""
+    if isinstance(postings, _Postings):
+        rows, weights = postings.known()
+    else:
+        pairs = np.frombuffer(postings, _PACKED_TYPE)
+        rows, weights = pairs["row"], pairs["weight"]
+    count = len(rows)
+    if count and rows[-1] >= row:
+        count = int(np.searchsorted(rows, row))
+    return rows[:count], weights[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +119,7 @@ class OwnerRows:
         self._identifiers: list[int] = []
         self._rows: dict[int, int] = {}
         self._rows_by_key: dict[EpisodeKey, tuple[int, ...]] = {}
-        self._postings: dict[int, _Postings] = {}
+        self._postings: dict[int, bytes | _Postings] = {}
         self._version = 0
 
     def __len__(self) -> int:
@@ -109,13 +132,14 @@ class OwnerRows:
 
     @staticmethod
     def bytes_of(count: int, dimension: int) -> int:
-        """Memory of so many pieces, about: of the vectors, and of what belongs to each."""
+        """Memory of so many pieces, an upper bound: of the vectors, and of what belongs to each."""
         return VectorRows.bytes_of(count, dimension) + count * _BYTES_BESIDE
 
     @property
     def size_bytes(self) -> int:
         """Memory, about."""
-        return self.bytes_of(len(self._keys), self._vectors.dimension)
+        count = len(self._keys)
+        return self._vectors.used_bytes(count) + count * _BYTES_BESIDE
 
     @property
     def is_sparse(self) -> bool:
@@ -132,10 +156,7 @@ class OwnerRows:
             self._drop(piece.identifier)
             self._scopes[row] = self._scope_numbers.setdefault(piece.scope_key, len(self._scope_numbers))
             for term, weight in piece.terms.items():
-                postings = self._postings.get(term)
-                if postings is None:
-                    postings = self._postings[term] = _Postings()
-                postings.append(row, weight)
+                self._postings[term] = _extended(self._postings.get(term, b""), row, weight)
             self._identifiers.append(piece.identifier)
             self._keys.append(piece.key)
             self._rows[piece.identifier] = row
@@ -211,7 +232,7 @@ class OwnerRows:
             postings = self._postings.get(term)
             if postings is None:
                 continue
-            rows, weights = postings.below(count)
+            rows, weights = _below(postings, count)
             if has_removed and len(rows):
                 is_alive = scopes[rows] != _REMOVED
                 rows, weights = rows[is_alive], weights[is_alive]

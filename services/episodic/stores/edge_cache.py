@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, defaultdict
+import weakref
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
@@ -21,8 +22,6 @@ _READ_AT_ONCE: Final = 50
 """Points of one call, for which searches of the engine wait."""
 _COMPARED_IN_PLACE_MAX: Final = 150_000
 """Pieces that are compared too fast for another thread to pay."""
-_QUERIES_MAX: Final = 4
-"""Queries whose scores are at hand for `score`."""
 
 
 class EdgeCache:
@@ -35,7 +34,8 @@ class EdgeCache:
         self._dimension = dimension
         self._entries: CacheKind[OwnerRows] = cache.kind("episode-rows", self._load)
         self._loading: dict[OwnerKey, OwnerRows] = {}
-        self._scored: OrderedDict[int, tuple[IndexQuery, OwnerRows, RowScores]] = OrderedDict()
+        # By the query's id, for `score`. Rows that the cache has dropped are held by nothing once the search is over.
+        self._scored: dict[int, tuple[weakref.ref[IndexQuery], OwnerRows, RowScores]] = {}
 
     @property
     def count(self) -> int:
@@ -57,9 +57,7 @@ class EdgeCache:
             scores, hits = compare()
         else:
             scores, hits = await asyncio.to_thread(compare)
-        self._scored[id(query)] = query, rows, scores
-        while len(self._scored) > _QUERIES_MAX:
-            self._scored.popitem(last=False)
+        self._hold(query, rows, scores)
         return hits
 
     def score(
@@ -67,7 +65,7 @@ class EdgeCache:
     ) -> RetrieverHits | None:
         """Scores of named episodes for a query that was just searched; None where they are not known."""
         known = self._scored.get(id(query))
-        if known is None or known[0] is not query or not known[1].is_current(known[2]):
+        if known is None or known[0]() is not query or not known[1].is_current(known[2]):
             return None
         _, rows, scores = known
         return RetrieverHits(
@@ -121,6 +119,11 @@ class EdgeCache:
         """Stop loading and drop everything. Closing twice is allowed."""
         await self._entries.aclose()
         self.forget_all()
+
+    def _hold(self, query: IndexQuery, rows: OwnerRows, scores: RowScores) -> None:
+        """Have scores at hand for as long as their query lives."""
+        name, scored = id(query), self._scored
+        scored[name] = weakref.ref(query, lambda _: scored.pop(name, None)), rows, scores
 
     def _rows_of(self, key: OwnerKey) -> list[OwnerRows]:
         return [found for found in (self._entries.peek(key), self._loading.get(key)) if found is not None]

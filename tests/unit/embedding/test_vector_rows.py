@@ -185,3 +185,9 @@ def test_which_rows_are_among_groups(groups: list[int], chosen: list[int]) -> No
 def _bounds_of(comparison: Comparison) -> Matrix:
     assert comparison._bounds is not None
     return np.stack(comparison._bounds)
+
+
+def test_quantized_rows_count_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_rows, "_QUANTIZED_FROM", 200)
+    assert VectorRows(199, 32).used_bytes(60) == 60 * 32 * 4
+    assert VectorRows(200, 32).used_bytes(60) == VectorRows.bytes_of(60, 32) == 60 * (32 * 4 + 32 + 8)

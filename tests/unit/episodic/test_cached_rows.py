@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import tracemalloc
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -134,3 +136,38 @@ def test_nothing_is_found_where_nothing_is() -> None:
     assert (found.dense, found.lexical) == ({}, {})
     assert found.dense_complete
     assert found.lexical_complete
+
+
+def test_what_a_piece_takes_beside_its_vector_is_what_the_budget_counts() -> None:
+    """Words of real talk: most are rare. Two arrays for each of them took as much again as everything else."""
+    random, count, dimension = np.random.default_rng(6), 700, 384
+    owner_rows = OwnerRows(dimension, count=int(count / 1.25))  # no spare rows
+    vector = np.full(dimension, dimension**-0.5, np.float32)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(count):
+            terms = dict.fromkeys((random.zipf(1.4, 11) % 4_000).tolist(), 1.5)
+            key = EpisodeKey((int(random.integers(2**62)) << 32) + 2**100)
+            owner_rows.put([CachedPiece(key << 16, key, "1", vector, terms)])
+        gc.collect()
+        beside = tracemalloc.get_traced_memory()[0] / count
+    finally:
+        tracemalloc.stop()
+    counted = owner_rows.size_bytes / count - owner_rows._vectors.used_bytes(count) / count
+    assert len(owner_rows._postings) > count
+    assert 0.7 * counted < beside <= counted
+
+
+def test_a_term_is_found_in_all_its_pieces_whether_it_is_rare_or_not() -> None:
+    """Where postings pass from bytes to arrays, also for scores computed before that."""
+    random = np.random.default_rng(7)
+    owner_rows, question = OwnerRows(_DIMENSION), _piece(random, 0).vector
+    pieces = [CachedPiece(number, EpisodeKey(number), "g", question, {1: 1.0 + number}) for number in range(40)]
+    for count, piece in enumerate(pieces, 1):
+        before = owner_rows.scores(question, {1: 1.0}, ["g"])
+        owner_rows.put([piece])
+        scores = owner_rows.scores(question, {1: 1.0}, ["g"])
+        assert np.flatnonzero(scores.lexical).tolist() == list(range(count))
+        assert np.all(np.diff(scores.lexical) > 0.0)
+        assert len(before.lexical) == count - 1
