@@ -2,9 +2,9 @@
 
     python -m bench.soak --out FILE [--seconds 1800] [--rate 20]
 
-Turns that are stored meanwhile are cached up to a budget, and are in files of the vector engine whose pages are mapped
-into its process, where the system takes them back at will. Both grow with what users say. So what has to stay flat is
-the rest: memory that a process holds, less what its cache says that it takes. README.md has the columns.
+Resident memory has to stay flat. Turns that are stored meanwhile are cached up to a budget, and are in files of the
+vector engine whose pages are mapped into its process, where the system takes them back at will. Both grow with what
+users say, so memory without them is reported as well: where that grows, something leaks. README.md has the columns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from services.common.hosting import HostSettings
 
 SERVICES: Final = ("gateway", "session", "episodic", "semantic", "agentic")
 GROWTH_MAX: Final = 1.05
-"""Memory of the last third of the time beside the caches, as a multiple of that of the middle third."""
+"""Resident memory of the last third of the time as a multiple of that of the middle third."""
 DESCRIPTORS_MAX: Final = 8
 """How many more descriptors or threads the last third may have than the middle one: pools breathe."""
 
@@ -89,7 +89,7 @@ class Course:
     def is_flat(self) -> bool:
         """Whether nothing grew."""
         leaks = max(self.more("descriptors"), self.more("threads"))
-        return self.growth <= GROWTH_MAX and leaks <= DESCRIPTORS_MAX
+        return self.growth_rss <= GROWTH_MAX and leaks <= DESCRIPTORS_MAX
 
 
 def service_processes() -> Mapping[str, psutil.Process]:
