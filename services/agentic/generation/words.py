@@ -57,6 +57,17 @@ _CALENDAR: Final = word_set(
 )
 
 
+_QUALITIES: Final = word_set(
+    """
+    new newest old older oldest big bigger biggest small smaller smallest large larger long longer short shorter young
+    younger early earlier late later next last full empty whole main other different same open closed ready busy hard
+    easy free happy sad morning afternoon evening night day days week weeks weekend month months year years hour hours
+    minute minutes time times
+    """
+)
+"""Words that say how, or when, and of nothing what it is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A salient word as it stands in the text."""
@@ -90,6 +101,12 @@ def salient_words(sentence: str) -> list[Word]:
         is_name = capital and (not opens or leads_name) and folded not in _CALENDAR
         words.append(Word(token, is_name=is_name, is_number=is_number))
     return words
+
+
+def is_topic(keyword: str) -> bool:
+    """Whether a keyword says what a text is about, unlike "three", "8" and "new"."""
+    folded = keyword.casefold()
+    return not folded.isdigit() and not any(folded in words for words in (_NUMBERS, _CALENDAR, _QUALITIES))
 
 
 def _continues_name(sentence: str, end: int, following: re.Match[str]) -> bool:

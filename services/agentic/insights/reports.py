@@ -12,6 +12,7 @@ import numpy as np
 
 from services.agentic.config import ConsolidationSettings, PruningSettings
 from services.agentic.decay import strength_of
+from services.agentic.generation.words import is_topic
 from services.agentic.maintenance.duplicates import find_duplicates
 from services.agentic.maintenance.grouping import similar_pairs
 from services.agentic.maintenance.reading import UserNotes
@@ -90,8 +91,8 @@ def reflect(state: UserNotes, start_time: datetime, end_time: datetime) -> Refle
 
 
 def topics_of(notes: Sequence[Note], limit: int = TOPICS_MAX) -> tuple[tuple[str, int], ...]:
-    """The most frequent keywords with their notes, ties in the order of the alphabet."""
-    counts = Counter(keyword.casefold() for note in notes for keyword in set(note.keywords))
+    """The most frequent keywords that name a topic, with their notes; ties in the order of the alphabet."""
+    counts = Counter(keyword.casefold() for note in notes for keyword in set(note.keywords) if is_topic(keyword))
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit])
 
 

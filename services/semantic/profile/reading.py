@@ -105,6 +105,7 @@ _QUESTION_WORD: Final = re.compile(r"\b(who|whom|whose|what|when|where|which|why
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]{3,30}")  # noqa: RUF001
 _COMMON_WORDS: Final = frozenset(
     (  # noqa: SIM905 - quoted words would be no easier to read
+        "he how it let she who why "  # without their "'s"
         "i'll i've it'll they're they've they'll we're we've we'll you're you've you'll she's she'll he'll "
         "about above after again against also although always another answer anything around because been "
         "before being below best better between both call came can't come could couldn't days didn't does "

@@ -64,6 +64,7 @@ def test_spec_3_10_preferences_are_read_from_what_a_user_asks_for(text: str, sta
 def test_spec_3_10_questions_have_a_type_and_topics() -> None:
     assert [query_type_of(text) for text in ("Whose boat is it?", "Is it far?", "I see.")] == ["who", "yes_no", ""]
     assert topics_of("What did Ada's transformers learn, and which transformers?") == ("transformers", "ada", "learn")
+    assert topics_of("How's the cookbook? Who's Ruth?") == ("cookbook", "ruth")
 
 
 def lesson(feedback: int = 0, source: str = "s", **stated: Any) -> Lesson:
