@@ -103,8 +103,13 @@ def service_processes() -> Mapping[str, psutil.Process]:
     return found
 
 
-def sample_of(process: psutil.Process, *, cached: int) -> Sample:
-    """Of a service with the processes that it started, such as the parser and the vector engine; `cached` in bytes."""
+def sample_of(process: psutil.Process, *, cached: int = 0) -> Sample:
+    """Of a service with the processes that it started, such as the parser and the vector engine.
+
+    Args:
+        process: The service.
+        cached: What its caches take, in bytes; 0 where nobody asked.
+    """
     rss, held, descriptors, threads, seconds = 0, 0, 0, 0, 0.0
     for one in (process, *process.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):
