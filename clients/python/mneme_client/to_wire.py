@@ -14,6 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import memory_pb2
 from mneme.semantic.v1 import profile_pb2
+from mneme_client.chat import turn_of
 from mneme_client.enums import MemoryKind, Role, WireEnum
 from mneme_client.resources import Preferences
 from mneme_client.types import Attachment, RememberItem, Scope, Turn, TurnInput
@@ -117,12 +118,17 @@ def turn(value: TurnInput) -> common_pb2.Turn:
     """The turn; a plain text is said by the user, now.
 
     Raises:
-        TypeError: It is neither, such as a dictionary with role and content.
+        TypeError: It is no turn, no text and no message of a chat API.
     """
     if isinstance(value, str):
         value = Turn(value, role=Role.USER)
+    elif isinstance(value, Mapping):
+        value = turn_of(value)
     if not isinstance(value, Turn):
-        raise TypeError(f"a turn is a text or a Turn(content, role=Role.USER), not {type(value).__name__}")
+        raise TypeError(
+            f"a turn is a text, a Turn(content, role=Role.USER), or a message with role and content, not "
+            f"{type(value).__name__}"
+        )
     return common_pb2.Turn(
         role=enum_number(value.role),
         speaker=value.speaker,

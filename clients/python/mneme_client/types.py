@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from mneme_client.enums import ConflictPolicy, Role, ScopeLevel
 
@@ -66,8 +67,8 @@ class ConflictChoice:
     drop_superseded: bool = False  # omit what loses; otherwise it is marked
 
 
-TurnInput = Turn | str
-"""A turn, or just what the user said."""
+TurnInput = Turn | str | Mapping[str, Any]
+"""A turn, just what the user said, or a message of a chat API such as `{"role": "user", "content": "Hi"}`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,11 +246,36 @@ def test_only_unavailable_is_repeated(code: grpc.StatusCode) -> None:
     assert RetryPolicy().delay_seconds(error, attempt=1, remaining_seconds=60) is None
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"role": "user", "content": "Hi"}, [{"role": "user", "content": "Hi"}], b"Hi", None, [None]]
-)
+@pytest.mark.parametrize("wrong", [b"Hi", None, [None], 7])
 def test_what_is_no_turn_is_refused_and_not_taken_apart(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="a turn is a text or a Turn"):
+    with pytest.raises(TypeError, match="a turn is a text, a Turn"):
+        to_wire.turns(wrong)
+
+
+def test_spec_9_2_messages_of_chat_apis_are_turns() -> None:
+    message = {"role": "user", "content": "Hi", "name": "Ada"}
+    parts = {"role": "assistant", "content": [{"type": "text", "text": "Good"}, {"type": "text", "text": "morning"}]}
+    said = [(turn.role, turn.speaker, turn.content) for turn in to_wire.turns([message, parts, "and so on"])]
+    assert said == [(1, "Ada", "Hi"), (2, "", "Good\nmorning"), (1, "", "and so on")]
+    assert [turn.content for turn in to_wire.turns(message)] == ["Hi"]
+    roles = {role: to_wire.turn({"role": role, "content": "x"}).role for role in ("system", "developer", "tool")}
+    assert roles == {"system": 3, "developer": 3, "tool": 4}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"content": "Hi"}, "the role of a message is one of user, assistant, system, developer, tool, not None"),
+        ({"role": "bot", "content": "Hi"}, "not 'bot'"),
+        ({"role": ["user"], "content": "Hi"}, "not \\['user'\\]"),
+        ({"role": "assistant", "content": None}, "the content of a message is a text"),
+        ({"role": "user", "content": []}, "the content of a message is a text"),
+        ({"role": "user", "content": [{"type": "image_url"}]}, "a list of parts that are texts"),
+        ({"role": "user", "content": [{"type": "text", "text": 7}]}, "a list of parts that are texts"),
+    ],
+)
+def test_a_message_that_is_no_turn_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         to_wire.turns(wrong)
 
 

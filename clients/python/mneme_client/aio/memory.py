@@ -47,7 +47,8 @@ class MemoryOperations(Operations):
         Args:
             user_id: Whose memory.
             conversation_id: The conversation; it need not exist.
-            turns: What was said, in order, 1 to 256 turns. A plain text is said by the user, now.
+            turns: What was said, in order, 1 to 256 turns. A plain text is said by the user, now; a message
+                of a chat API, with role and content, is taken as it is.
             scope: Who may see it; None means everyone who reads this user's memory.
             request_id: Idempotency key; None makes a new one. Give one to repeat the call across restarts.
             timeout_seconds: Deadline of this call.
