@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -133,6 +133,43 @@ class CandidateSearch:
             _log.warning("episodes are searched without the index", error=str(error))
             self._report_loss()
             return await self._degraded(query)
+
+    async def of_times(
+        self, query: CandidateQuery, spans: Sequence[tuple[float, float]], *, limit: int
+    ) -> list[EpisodeId] | None:
+        """See `Snapshot.of_times`; None where the owner has too many episodes for the cache."""
+        snapshot = await self._snapshots.current(query.owner)
+        return None if snapshot is None else snapshot.of_times(spans, query.scope_keys, limit=limit)
+
+    async def with_episodes(self, query: CandidateQuery, found: Candidates, ids: Sequence[EpisodeId]) -> Candidates:
+        """Candidates of a query with further episodes, as far as they are active, in its scopes and in the index.
+
+        No retriever returned them, so they have scores and no ranks. Where the index fails, none is added.
+
+        Raises:
+            StoreUnavailable: The store fails.
+        """
+        columns = await self._store.columns_of(query.owner, ids, scope_keys=query.scope_keys)
+        known = set(found.columns.keys)
+        keys = [key for key in columns.keys if key not in known]
+        if not keys:
+            return found
+        index_query = IndexQuery(owner=query.owner, text=query.text, vector=query.vector, scope_keys=query.scope_keys)
+        try:
+            exact = await self._index.score(index_query, dense=keys, lexical=keys)
+        except StoreUnavailable:
+            return replace(found, degraded=True)
+        added = columns.selected([i for i, key in enumerate(columns.keys) if key not in known and key in exact.dense])
+        nothing = [0] * len(added)
+        return replace(
+            found,
+            columns=found.columns.joined(added),
+            dense_scores=[*found.dense_scores, *(exact.dense[key] for key in added.keys)],
+            lexical_scores=[*found.lexical_scores, *(exact.lexical.get(key, 0.0) for key in added.keys)],
+            dense_ranks=[*found.dense_ranks, *nothing],
+            lexical_ranks=[*found.lexical_ranks, *nothing],
+            active_count=max(found.active_count, len(known) + len(added)),
+        )
 
     async def _from_store(self, query: CandidateQuery, index_query: IndexQuery, hits: RetrieverHits) -> Candidates:
         """The candidates of an owner with too many episodes for the cache."""

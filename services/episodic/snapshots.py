@@ -6,6 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias, TypeVar
+from uuid import UUID
+
+import numpy as np
 
 from services.common.cache import CacheKind, OwnerCache, OwnerKey
 from services.episodic.columns import ROWS_ON_LOOP_MAX, EpisodeColumns
@@ -106,6 +109,28 @@ class Snapshot:
     def every(self, scope_keys: Sequence[str]) -> list[EpisodeKey]:
         """Places of all searchable episodes in these scopes."""
         return [key for key, row in self._rows.items() if row[-1] in scope_keys]
+
+    def of_times(
+        self, spans: Sequence[tuple[float, float]], scope_keys: Sequence[str], *, limit: int
+    ) -> list[EpisodeId]:
+        """The newest searchable episodes of some spans of time, in one of the scopes; those of the latest span first.
+
+        Args:
+            spans: From, and until exclusively, in seconds since the Unix epoch.
+            scope_keys: The scopes.
+            limit: At most this many.
+        """
+        rows = list(self._rows.values())
+        times = np.fromiter((row[5] for row in rows), np.float64, len(rows))
+        found: dict[bytes, None] = {}
+        for start, end in sorted(spans, reverse=True):
+            places = ((times >= start) & (times < end)).nonzero()[0]
+            for place in places[np.argsort(-times[places], kind="stable")].tolist():
+                if len(found) == limit:
+                    break
+                if rows[place][-1] in scope_keys:
+                    found[rows[place][1]] = None
+        return [EpisodeId(UUID(bytes=name)) for name in found]
 
     def columns(self, keys: Iterable[EpisodeKey], scope_keys: Sequence[str]) -> EpisodeColumns:
         """Columns of the searchable episodes at these places that are in one of the scopes."""

@@ -7,7 +7,7 @@ the ones that are like it; only where none was, those of the time become candida
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -43,6 +43,13 @@ class TimedCandidates:
         bounds = [(start.timestamp(), end.timestamp()) for start, end in spans]
         if any(start <= time < end for time in found.columns.times for start, end in bounds):
             return found
+        ids = await self.search.of_times(query, bounds, limit=self.count_max)
+        if ids is None:
+            ids = await self._stored(query, spans)
+        return await self.search.with_episodes(query, found, ids) if ids else found
+
+    async def _stored(self, query: CandidateQuery, spans: Sequence[Span]) -> list[EpisodeId]:
+        """The same from the store: some milliseconds for each span."""
         ids: list[EpisodeId] = []
         for start, end in sorted(spans, reverse=True):
             wanted = EpisodeFilter(status=EpisodeStatus.ACTIVE, start_time=start, end_time=end, reader=query.reader)
@@ -50,4 +57,4 @@ class TimedCandidates:
             ids += [episode.content.episode_id for episode in episodes]
             if len(ids) == self.count_max:
                 break
-        return await self.search.search(replace(query, include=(*query.include, *ids))) if ids else found
+        return ids

@@ -43,6 +43,25 @@ def test_changes_add_replace_and_remove() -> None:
     assert snapshot.keys_of([new_episode(1).episode_id, new_episode(3).episode_id]) == [new_episode(3).key]
 
 
+def test_spec_5_1_episodes_of_times_are_found_the_latest_span_and_the_newest_first() -> None:
+    snapshot = Snapshot()
+    read = changes(1, *range(6))
+    times = [10.0, 30.0, 11.0, 31.0, 20.0, 12.0]
+    scopes = ["1", "1", "1", "1", "1", "another"]
+    snapshot.apply(replace(read, columns=replace(read.columns, times=times), scope_keys=scopes), since=0)
+
+    def found(*spans: tuple[float, float], limit: int = 9) -> list[int]:
+        ids = snapshot.of_times(spans, GLOBAL, limit=limit)
+        return [known_by[each] for each in ids]
+
+    known_by = {new_episode(n).episode_id: n for n in range(6)}
+    assert found((10, 20), (30, 32)) == [3, 1, 2, 0]
+    assert found((10, 20), (30, 32), limit=3) == [3, 1, 2]
+    assert found((31, 40), (30, 32)) == [3, 1]
+    assert found((12, 20), (40, 50)) == []
+    assert Snapshot().of_times([(0, 9)], GLOBAL, limit=5) == []
+
+
 def test_an_answer_that_was_overtaken_is_ignored() -> None:
     snapshot = Snapshot()
     snapshot.apply(changes(5, 1, 2, gone=(3,)), since=0)
