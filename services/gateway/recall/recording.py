@@ -29,7 +29,7 @@ class Record(Protocol):
         """Records a response, before it is sent.
 
         Args:
-            principal: To whom it is returned.
+            principal: Who receives the response.
             query: What was asked.
             recall_id: The id under which it is known.
             returned: What it holds.

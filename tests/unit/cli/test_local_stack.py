@@ -1,4 +1,4 @@
-"""What people are told when the services cannot be started."""
+"""Messages of `mneme up` where the services cannot be started."""
 
 from __future__ import annotations
 
