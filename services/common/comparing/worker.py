@@ -9,7 +9,6 @@ SECONDS is how long it holds what it read of a statement, so that erased words l
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import sys
 import time
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, BinaryIO, Final
 
+from services.common.priority import lower_priority
 from services.common.text_cache import clear_text_caches
 from services.common.values.holding import Said, supersedes
 from services.common.values.keys import statement_keys
@@ -35,7 +35,7 @@ def answer(request: dict[str, Any]) -> list[Any]:
 
 def main(texts_seconds: float) -> None:
     """Compare what arrives on standard input."""
-    os.nice(_NICE)
+    lower_priority(_NICE)
     requests, responses = sys.stdin.buffer, sys.stdout.buffer
     write_frame(responses, {})
     with contextlib.suppress(EOFError, BrokenPipeError):

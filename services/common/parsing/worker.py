@@ -6,11 +6,11 @@ spaCy holds the interpreter's lock for long stretches: in the process of a servi
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 
 from services.common.parsing.pipeline import SpacyPipeline
 from services.common.parsing.port import ParserMissingError
+from services.common.priority import lower_priority
 from services.common.workers.frames import read_frame, write_frame
 
 _NICE = 5
@@ -25,7 +25,7 @@ def main(model: str) -> None:
     except ParserMissingError as error:
         write_frame(responses, {"error": str(error)})
         return
-    os.nice(_NICE)  # only now: the first texts wait for the loading
+    lower_priority(_NICE)  # only now: the first texts wait for the loading
     write_frame(responses, {})
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:

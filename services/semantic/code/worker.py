@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import sys
 
+from services.common.priority import lower_priority
 from services.common.workers.frames import read_frame, write_frame
 from services.semantic.code.packing import pack
 from services.semantic.code.parser import parse_file
@@ -29,7 +29,7 @@ def packed_row(path: str, content: bytes, *, with_text: bool, trees: RecentTrees
 def main() -> None:
     """Parse what arrives on standard input."""
     nice = int(sys.argv[1])
-    os.nice(nice)
+    lower_priority(nice)
     trees = None if nice else RecentTrees()  # the process for edits
     requests, responses = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
