@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import itertools
+import functools
 import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,9 +36,10 @@ from bench.common import (
     times_of,
     write_json,
 )
+from bench.fairness_load import Written, other_tenant
 from bench.gateway import Gateway, one_turn
 from bench.texts import TextSource
-from mneme.gateway.v1 import memory_pb2, recall_pb2
+from mneme.gateway.v1 import recall_pb2
 
 ACKNOWLEDGEMENT_RATIO_MAX: Final = 3.0
 FRESHNESS_P95_SECONDS_MAX: Final = 3.0
@@ -126,52 +127,13 @@ async def _is_fresh(gateway: Gateway, token: str, begin: float) -> float | None:
     return None
 
 
-async def _flood(gateway: Gateway, phase: Phase, writers: int) -> None:
-    """Writes as fast as it can, until cancelled."""
-    numbers, texts = itertools.count(), TextSource(1)
-
-    async def write() -> None:
-        for number in numbers:
-            user = f"flood-{number % 8}"
-            request = one_turn(f"{phase.flooded}-{number}", user, f"{user}-{number // 50}", texts.turn().text)
-            try:
-                await gateway.remember(request)
-                phase.flooded += 1
-            except grpc.aio.AioRpcError as error:
-                if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
-                    raise
-                phase.held_back += 1
-                await asyncio.sleep(1.0)
-
-    await asyncio.gather(*(write() for _ in range(writers)))
-
-
-async def _import(gateway: Gateway, phase: Phase, turns: int) -> None:
-    """Streams turns, one an item."""
-    texts = TextSource(3)
-
-    async def items() -> AsyncIterator[memory_pb2.RememberStreamRequest]:
-        for number in range(turns):
-            item = one_turn(f"import-{number}", "import", f"import-{number // 100}", texts.turn().text)
-            yield memory_pb2.RememberStreamRequest(item=item)
-
-    async for response in gateway.memory.RememberStream(items(), metadata=gateway.metadata):
-        if response.HasField("response"):
-            phase.flooded += 1
-        else:
-            phase.held_back += 1
-
-
-async def _beside(neighbour: Gateway, turns: int, name: str, load: Callable[[Phase], Awaitable[None]] | None) -> Phase:
+async def _beside(
+    neighbour: Gateway, turns: int, name: str, load: contextlib.AbstractAsyncContextManager[Written]
+) -> Phase:
     phase = Phase()
-    loading = asyncio.ensure_future(load(phase)) if load is not None else None
-    try:
+    async with load as written:
         await _neighbour(neighbour, phase, name=name, turns=turns)
-    finally:
-        if loading is not None:
-            loading.cancel()
-            with contextlib.suppress(asyncio.CancelledError, grpc.aio.AioRpcError):
-                await loading
+    phase.flooded, phase.held_back = written.flooded, written.held_back
     return phase
 
 
@@ -188,16 +150,17 @@ async def _run(options: argparse.Namespace) -> int:
         )
         async with (
             served_stack(Path(folder) / "data", keys) as address,
-            open_channel(address, api_key=flood_key) as flood_channel,
-            open_channel(address, api_key=neighbour_key) as neighbour_channel,
+            open_channel(address, api_key=neighbour_key) as channel,
         ):
-            flood, neighbour = Gateway(flood_channel), Gateway(neighbour_channel)
-            loads: dict[str, Callable[[Phase], Awaitable[None]] | None] = {
-                "alone": None,
-                "flood": lambda phase: _flood(flood, phase, options.writers),
-                "import": lambda phase: _import(flood, phase, options.import_turns),
+            other = functools.partial(
+                other_tenant, address=address, key=flood_key, writers=options.writers, turns=options.import_turns
+            )
+            loads: dict[str, contextlib.AbstractAsyncContextManager[Written]] = {
+                "alone": contextlib.nullcontext(Written()),
+                "flood": other("flood"),
+                "import": other("import"),
             }
-            phases = {name: await _beside(neighbour, options.turns, name, load) for name, load in loads.items()}
+            phases = {name: await _beside(Gateway(channel), options.turns, name, load) for name, load in loads.items()}
     return _report(options, phases)
 
 
