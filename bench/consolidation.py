@@ -51,7 +51,7 @@ _UNSCHEDULED: Final = {
     f"MNEME_{part}__IS_ENABLED": "false"
     for part in (
         "EPISODIC__RETENTION", "EPISODIC__CLUSTERS", "EPISODIC__ACTIVITY__PATTERNS", "SEMANTIC__RETENTION",
-        "SEMANTIC__MERGING", "AGENTIC__PRUNING", "AGENTIC__FADING",
+        "SEMANTIC__MERGING", "AGENTIC__CONSOLIDATION", "AGENTIC__PRUNING", "AGENTIC__FADING",
     )
 }  # fmt: skip
 """The schedule would do the work before it is measured: jobs that are off still run on request."""

@@ -179,7 +179,7 @@ class ConsolidationSettings:
     """Uses of a note at which its importance is raised."""
     importance_step: Share = 0.05
     """By how much."""
-    notes_page: Count = 250
+    notes_page: Count = 100
     """Notes that are read at once."""
 
 

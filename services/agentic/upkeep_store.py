@@ -85,6 +85,10 @@ class UpkeepWrites(Protocol):
         """Remove vectors of other models from notes that have one of this model; from how many notes."""
         ...
 
+    async def vectors_of(self, note_ids: Sequence[NoteId], *, model: str) -> Mapping[NoteId, Vector]:
+        """The vectors of notes, of length 1; those without one of this model are left out."""
+        ...
+
     async def links_among(self, note_ids: Sequence[NoteId]) -> list[Link]:
         """Links whose notes are both named, of any status, by first note, second note and type."""
         ...

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from services.agentic.config import AgenticSettings, ConsolidationSettings, FadingSettings, PruningSettings
@@ -19,7 +19,6 @@ from services.agentic.maintenance.pruning import PruneNotes
 from services.agentic.model import Link, LinkKey, LinkOrigin, LinkType, Note, NoteId, NoteKind, NoteStatus
 from services.agentic.removal import NoteRemoval
 from services.agentic.store import NoteFilter, NoteSearch, NoteStore, WalkSettings
-from services.common.embedding.vectors import Matrix
 from services.common.maintenance import Change, Job
 from services.common.scope import GLOBAL_SCOPE
 from services.common.tier_embedder import TierEmbedder
@@ -34,18 +33,6 @@ RIDES = [
     "Ann rides her red bicycle to the harbour every Monday.",
     "Ann rides her red bicycle to the harbour in 25 minutes.",
 ]
-
-
-class _CountingEmbedder(HashingEmbedder):
-    """Counts the texts of each call."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: list[int] = []
-
-    async def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        self.counts.append(len(texts))
-        return await super().embed_documents(texts)
 
 
 class NoteUpkeepContract:
@@ -193,16 +180,30 @@ class NoteUpkeepContract:
         assert await job.undo(ANN, changes) == 1
         assert set(await self.active(store)) == {note_id(number) for number in (1, 2, 3, 4, 5, 7, 8)}
 
-    async def test_spec_4_4_concepts_are_embedded_one_at_a_time_so_that_a_query_waits_for_one_alone(
-        self, store: NoteStore, clock: FakeClock
+    async def test_spec_4_4_the_vector_of_a_concept_is_the_mean_of_its_sources(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
     ) -> None:
-        model = _CountingEmbedder()
-        embedder = TierEmbedder(model)
-        roses = [f"Ann plants roses in the old garden {when}." for when in ("in May", "with Tom", "at noon", "again")]
-        await self.put(store, embedder, *self.notes(*RIDES, *roses))
-        model.counts.clear()
-        assert len(await self.run(self.consolidation(store, embedder, clock), clock)) == 2
-        assert model.counts == [1, 1]
+        notes = self.notes(*RIDES)
+        await self.put(store, embedder, *notes)
+        [made] = await self.run(self.consolidation(store, embedder, clock), clock)
+        found = await store.active_notes(ANN, after=NoteId(""), limit=100, model=embedder.model_id)
+        [concept] = [stored.vector for stored in found if stored.note.note_id == made.target]
+        mean = (await embedder.embed([note.embedded_text for note in notes])).mean(axis=0)
+        assert concept is not None
+        assert concept == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+
+    async def test_spec_4_4_no_concept_is_made_of_notes_whose_vectors_are_of_another_model(
+        self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock
+    ) -> None:
+        notes = self.notes(*RIDES)
+        await self.put(store, embedder, *notes)
+        job = self.consolidation(store, embedder, clock)
+        [step] = [step async for step in job.steps(after="", owner=ANN)]
+        changes = job.plan(step.state, clock.now())
+        vectors = await embedder.embed([note.embedded_text for note in notes])
+        ids = [note.note_id for note in notes]
+        await store.write(ANN, lambda writer: writer.replace_vectors(ids, vectors, model="another"))
+        assert await job.apply(ANN, changes) == []
 
     async def test_spec_4_4_a_note_is_merged_and_raised_in_one_run(
         self, store: NoteStore, embedder: TierEmbedder, clock: FakeClock

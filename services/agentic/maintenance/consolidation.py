@@ -22,6 +22,7 @@ from services.agentic.store import NoteStore, NoteWriter
 from services.common.clock import Clock
 from services.common.maintenance import Cap, Change, Step
 from services.common.maintenance.model import Json
+from services.common.maintenance.pace import rest
 from services.common.owners import Owner
 
 _MERGE: Final = "merge"
@@ -143,6 +144,7 @@ class ConsolidateNotes:
                 changes.append(Change(_MAKE, note_id, 0, {"members": ids}))
                 continue
             fresh = self._maker.concept(concept.note_id, members, now)
+            rest()
             if (fresh.content, fresh.source_note_ids) != (concept.content, concept.source_note_ids):
                 facts: dict[str, Json] = {"members": ids, "before": list(concept.source_note_ids)}
                 changes.append(Change(_UPDATE, concept.note_id, 0, facts))

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 
 from services.common.embedding.vectors import Matrix
+from services.common.maintenance.pace import rest
 
-_BLOCK: Final = 128
-"""Rows compared at a time: short calls, between which the event loop goes on."""
+_BLOCK: Final = 32
+"""Rows compared at a time: short calls, between which requests go on."""
 _STEP: Final = 0.05
 
 
@@ -28,6 +29,7 @@ def similar_pairs(vectors: Matrix, similarity_min: float) -> Iterator[tuple[int,
         is_later = columns > rows
         rows, columns = rows[is_later], columns[is_later]
         found = similarities[rows, columns]
+        rest()
         yield from zip((rows + start).tolist(), (columns + start).tolist(), found.tolist(), strict=True)
 
 
@@ -62,6 +64,7 @@ def clusters(
     while waiting:
         inside, least = waiting.pop()
         close = [pair for pair in inside if pair[2] >= least]
+        rest()
         for group in components(count, [(first, second) for first, second, _ in close]):
             if len(group) < size_min:
                 continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +14,7 @@ from services.agentic.store import NoteStore, NoteWriter
 from services.common.clock import Clock
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.maintenance.model import Json
+from services.common.maintenance.pace import Pace, computed
 from services.common.owners import Owner
 from services.common.tier_embedder import TierEmbedder
 
@@ -22,6 +22,8 @@ Build = Callable[[NoteId, Sequence[Note], datetime], Note]
 
 _BATCH: Final = 16
 """Notes that one transaction makes."""
+_LENGTH_MIN: Final = 1e-6
+"""Of the mean of opposite vectors, which has no direction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ class NoteMaking:
     ) -> set[NoteId]:
         """Makes notes of others, or makes them anew; returns those that were made as planned.
 
-        Several in a transaction: each by itself depends on its own sources alone. The model runs before the lock is
-        taken; what was changed meanwhile is found by comparing the sources.
+        Several in a transaction: each by itself depends on its own sources alone. The texts are written before the lock
+        is taken; what was changed meanwhile is found by comparing the sources.
 
         Args:
             owner: Whose notes.
@@ -75,11 +77,13 @@ class NoteMaking:
             retires: Archive the sources, with the note as their successor.
         """
         made: set[NoteId] = set()
+        pace = Pace()
         for start in range(0, len(wanted), _BATCH):
             now = self._clock.now()
             built = await self._build(owner, wanted[start : start + _BATCH], build, now)
             if built:
                 made |= await self._put(owner, built, now, strength=strength, retires=retires)
+            await pace.rest()
         return made
 
     async def _build(self, owner: Owner, wanted: Sequence[WantedNote], build: Build, now: datetime) -> list[_Built]:
@@ -91,20 +95,20 @@ class NoteMaking:
         def work() -> list[_Built]:
             return [_Built(build(note_id, of, now), of) for note_id, of in sources.items() if of is not None]
 
-        return await asyncio.to_thread(work)
+        return await computed(work)
 
     async def _put(
         self, owner: Owner, built: Sequence[_Built], now: datetime, *, strength: float | None, retires: bool
     ) -> set[NoteId]:
-        vector_of = await self._embed([each.note for each in built])
-
         async def work(writer: NoteWriter) -> set[NoteId]:
             ids = {note_id for each in built for note_id in (each.note.note_id, *each.member_ids)}
             found = await writer.get_notes(sorted(ids))
-            ready = _unchanged(built, found, retires=retires)
+            member_ids = sorted({member_id for each in built for member_id in each.member_ids})
+            vector_of = await writer.vectors_of(member_ids, model=self._embedder.model_id)
+            ready = _unchanged(built, found, vector_of, retires=retires)
             if not ready:
                 return set()
-            await self._store_notes(writer, [each.note for each in ready], found, vector_of)
+            await self._store_notes(writer, ready, found, vector_of)
             if strength is not None:
                 await _link(writer, ready, found, strength, now)
             if retires:
@@ -115,27 +119,21 @@ class NoteMaking:
 
         return await self._store.write(owner, work)
 
-    async def _embed(self, notes: Sequence[Note]) -> dict[NoteId, Vector]:
-        """The vectors of notes, one run of the model for each.
-
-        Six of these long texts in a run take a sixth less time for each, but then a query waits for five times as long.
-        """
-        return {note.note_id: (await self._embedder.embed([note.embedded_text]))[0] for note in notes}
-
     async def _store_notes(
         self,
         writer: NoteWriter,
-        notes: Sequence[Note],
+        built: Sequence[_Built],
         found: Mapping[NoteId, Note],
         vector_of: Mapping[NoteId, Vector],
     ) -> None:
         model = self._embedder.model_id
+        made = {each.note.note_id: _mean([vector_of[member_id] for member_id in each.member_ids]) for each in built}
 
         def vectors(of: Sequence[Note]) -> Matrix:
-            return np.stack([vector_of[note.note_id] for note in of])
+            return np.stack([made[note.note_id] for note in of])
 
-        new = [note for note in notes if note.note_id not in found]
-        again = [note for note in notes if note.note_id in found]
+        new = [each.note for each in built if each.note.note_id not in found]
+        again = [each.note for each in built if each.note.note_id in found]
         if new:
             await writer.add_notes(new, vectors(new), model=model)
         if again:
@@ -176,15 +174,27 @@ async def _link(
     await writer.put_links([Link(key, strength, LinkOrigin.CONSOLIDATION, now, now) for key in keys])
 
 
-def _unchanged(built: Iterable[_Built], found: Mapping[NoteId, Note], *, retires: bool) -> list[_Built]:
-    """Those whose sources are active and say what they said. What one of them archives no other is made from."""
+def _mean(vectors: Sequence[Vector]) -> Vector:
+    """The direction of the middle of the sources: a model would take as long for each made note as for a question."""
+    middle: Vector = np.mean(vectors, axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(middle))
+    return middle / np.float32(length) if length > _LENGTH_MIN else vectors[0]
+
+
+def _unchanged(
+    built: Iterable[_Built], found: Mapping[NoteId, Note], vector_of: Mapping[NoteId, Vector], *, retires: bool
+) -> list[_Built]:
+    """Those whose sources are active, say what they said, and have vectors of the model, which a job may have to add.
+
+    What one of them archives no other is made from.
+    """
     ready: list[_Built] = []
     retired: set[NoteId] = set()
     for each in built:
         current = _all_active(found, each.member_ids)
         if current is None or [_said(note) for note in current] != [_said(note) for note in each.sources]:
             continue
-        if not retired.isdisjoint(each.member_ids):
+        if not retired.isdisjoint(each.member_ids) or not vector_of.keys() >= set(each.member_ids):
             continue
         if retires:
             retired.update(each.member_ids)

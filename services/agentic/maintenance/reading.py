@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
@@ -15,6 +14,7 @@ from services.agentic.model import Link, LinkKey, NoteId
 from services.agentic.store import NoteStore
 from services.agentic.upkeep_store import StoredNote
 from services.common.maintenance import Step
+from services.common.maintenance.pace import Pace
 from services.common.owners import Owner, TenantId, UserId
 
 _OWNERS_PAGE: Final = 100
@@ -76,18 +76,20 @@ class NoteReading:
     async def read(self, owner: Owner) -> UserNotes:
         """All active notes of a user."""
         notes: list[StoredNote] = []
+        pace = Pace()
         while True:
             after = notes[-1].note.note_id if notes else NoteId("")
             page = await self._store.active_notes(owner, after=after, limit=self._page, model=self._model)
             notes += page
             if len(page) < self._page:
                 break
-            await asyncio.sleep(0)
+            await pace.rest()
         return UserNotes(notes, await self._links(owner) if self._with_links else ())
 
     async def _links(self, owner: Owner) -> list[Link]:
         links: list[Link] = []
         limit = self._page * 4
+        pace = Pace()
         after: LinkKey | None = None
         while True:
             page = await self._store.active_links(owner, after=after, limit=limit)
@@ -95,6 +97,7 @@ class NoteReading:
             if len(page) < limit:
                 return links
             after = page[-1].key
+            await pace.rest()
 
 
 def _cursor(owner: Owner) -> str:

@@ -13,6 +13,7 @@ from services.agentic.stores.neo4j_cypher import NOTE_PROPERTIES
 from services.agentic.stores.neo4j_rows import link_from_fields, notes_from_values
 from services.agentic.upkeep_store import NotePair, PairUse, StoredNote
 from services.common.copying.neo4j import four_byte
+from services.common.embedding.vectors import Vector
 from services.common.encryption.neo4j import GraphDataKeys, graph_cipher
 from services.common.neo4j.graph import Graph, GraphTransaction
 from services.common.owners import Owner, TenantId, UserId
@@ -117,6 +118,12 @@ MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id, note_id: given[0]})
 SET n.successor_id = given[1]
 """
 #: Reads all of the user's notes, as the look-up of sources does: an index would cost each write.
+_VECTORS_OF: Final[LiteralString] = f"""CYPHER 25
+UNWIND $note_ids AS note_id
+MATCH (n:Note {{tenant_id: $tenant_id, user_id: $user_id, note_id: note_id}})
+WHERE n.model = $model
+RETURN n.note_id AS note_id, {four_byte("n.embedding")} AS vector
+"""
 _MADE_FROM: Final = """CYPHER 25
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
 WHERE n.note_id >= '' AND any(source IN n.source_note_ids WHERE source IN $note_ids)
@@ -242,6 +249,12 @@ class Neo4jUpkeepWrites:
         """See `UpkeepWrites.set_successors`."""
         given = [list(each) for each in successors.items()]
         await self._transaction.run(_SET_SUCCESSORS, {**self._owner, "successors": given})
+
+    async def vectors_of(self, note_ids: Sequence[NoteId], *, model: str) -> Mapping[NoteId, Vector]:
+        """See `UpkeepWrites.vectors_of`."""
+        asked = {**self._owner, "note_ids": list(note_ids), "model": model}
+        rows = await self._transaction.run(_VECTORS_OF, asked)
+        return {NoteId(row["note_id"]): np.asarray(row["vector"].to_numpy(), dtype=np.float32) for row in rows}
 
     async def made_from(self, note_ids: Sequence[NoteId]) -> list[NoteId]:
         """See `UpkeepWrites.made_from`."""

@@ -12,6 +12,7 @@ from services.agentic.stores.postgres_rows import link_from_row, note_from_row
 from services.agentic.stores.postgres_sealing import open_notes
 from services.agentic.stores.postgres_sql import LINK_COLUMNS, NOTE_COLUMNS
 from services.agentic.upkeep_store import NotePair, PairUse, StoredNote
+from services.common.embedding.vectors import Vector
 from services.common.encryption.postgres import DataKeys
 from services.common.encryption.sealing import reading_cipher
 from services.common.owners import Owner, TenantId, UserId
@@ -132,6 +133,10 @@ UPDATE agentic.notes n SET successor_id = given.successor_id
 FROM unnest($3::uuid[], $4::uuid[]) AS given (note_id, successor_id)
 WHERE n.tenant_id = $1 AND n.user_id = $2 AND n.note_id = given.note_id
 """
+_VECTORS_OF: Final = """
+SELECT note_id, vector_send(embedding) AS embedding FROM agentic.note_vectors
+WHERE tenant_id = $1 AND user_id = $2 AND model = $3 AND note_id = ANY ($4)
+"""
 _MADE_FROM: Final = """
 SELECT note_id FROM agentic.notes
 WHERE tenant_id = $1 AND user_id = $2 AND source_note_ids <> '{}' AND source_note_ids && $3 ORDER BY note_id
@@ -228,6 +233,11 @@ class PostgresUpkeepWrites:
         await self._fetch(_DROP_CAPTIONS, model)
         [row] = await self._fetch(_DROP_VECTORS, model)
         return int(row["count"])
+
+    async def vectors_of(self, note_ids: Sequence[NoteId], *, model: str) -> Mapping[NoteId, Vector]:
+        """See `UpkeepWrites.vectors_of`."""
+        rows = await self._fetch(_VECTORS_OF, model, _uuids(note_ids))
+        return {NoteId(str(row["note_id"])): decode_vector(row["embedding"]) for row in rows}
 
     async def links_among(self, note_ids: Sequence[NoteId]) -> list[Link]:
         """See `UpkeepWrites.links_among`."""

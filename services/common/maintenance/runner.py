@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -18,6 +17,7 @@ from services.common.maintenance.election import Leader
 from services.common.maintenance.fence import writing_under
 from services.common.maintenance.metrics import MaintenanceMetrics
 from services.common.maintenance.model import Change, Job, RunReport, Step
+from services.common.maintenance.pace import computed
 from services.common.maintenance.store import Claim, JobState, MaintenanceStore
 from services.common.owners import Owner
 
@@ -206,7 +206,7 @@ class MaintenanceRunner:
 
     async def _planned(self, job: Job[Any], step: Step[Any], report: RunReport, budget: _Budget) -> list[Change]:
         # A pure function that may take long: requests are served meanwhile.
-        planned = await asyncio.to_thread(job.plan, step.state, self._clock.now())
+        planned = await computed(job.plan, step.state, self._clock.now())
         changes = budget.admitted(step, planned)
         report.steps += 1
         report.memories += step.memory_count

@@ -13,12 +13,14 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from services.common.maintenance.pace import rest
+
 Matrix: TypeAlias = npt.NDArray[np.float32]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 NOISE: Final = -1
 """The label of a row that is in no cluster."""
-_BLOCK: Final = 512
+_BLOCK: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def _distances(vectors: Matrix) -> Matrix:
     for start in range(0, len(vectors), _BLOCK):
         block = slice(start, start + _BLOCK)
         found[block] = squares[block, None] + squares[None, :] - 2 * (vectors[block] @ vectors.T)
+        rest()
     np.maximum(found, 0, out=found)
     np.sqrt(found, out=found)
     np.fill_diagonal(found, 0)
@@ -93,6 +96,7 @@ def _spanning_tree(distances: Matrix, neighbours: int) -> tuple[npt.NDArray[np.i
         current = int(reach.argmin())
         ends[number] = nearest[current], current
         weights[number] = reach[current]
+        rest()
     order = np.argsort(weights, kind="stable")
     return ends[order], weights[order]
 

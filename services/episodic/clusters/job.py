@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from services.common.clock import Clock
 from services.common.embedding.vectors import Matrix
 from services.common.maintenance import Cap, Change, Step
 from services.common.maintenance.model import Json
+from services.common.maintenance.pace import computed
 from services.episodic.clusters.config import ClusterSettings
 from services.episodic.clusters.model import ClusterId, Extent, Group, Placed, Update
 from services.episodic.clusters.planning import Episodes, formed, joined, without
@@ -113,7 +113,7 @@ class ClusterEpisodes:
         if owner is None or look is None:
             return []
         # Of thousands of episodes it takes as long as other calls should not wait.
-        update = await asyncio.to_thread(_update, look, changes)
+        update = await computed(_update, look, changes)
         await self._store.put(owner, update, now=self._clock.now())
         return list(changes)
 

@@ -6,7 +6,6 @@ alone, wait for a decision.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
@@ -20,6 +19,7 @@ from services.common.ids import IdSource
 from services.common.knowledge.merging import Guard, MayBeSame, MergePlan, plan_merges
 from services.common.knowledge.model import Belief, BeliefId, Candidate, KnowledgeSettings
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.pace import computed, rest
 from services.common.owners import Owner
 from services.common.tier_embedder import TierEmbedder
 from services.common.values.compare import compare, relation
@@ -36,7 +36,7 @@ from services.semantic.maintenance import merge_queue
 from services.semantic.maintenance.merge_queue import Apart
 from services.semantic.maintenance.owners import cursor_of, owners_behind
 
-_BLOCK: Final = 256
+_BLOCK: Final = 32
 """Facts whose vectors are compared with all others at a time."""
 _MERGE: Final = "merge"
 
@@ -91,7 +91,7 @@ class MergeFacts:
                 )
                 waiting, apart = await self._decisions(found.owner)
                 # Comparing takes processor time: requests go on meanwhile.
-                state = await asyncio.to_thread(similar_facts, facts, merging, waiting, apart)
+                state = await computed(similar_facts, facts, merging, waiting, apart)
                 if state.pairs or state.waiting:
                     yield Step(state, cursor_of(found.owner), found.owner, memory_count=found.count)
 
@@ -251,6 +251,7 @@ def _similar_pairs(facts: Sequence[MergeableFact], settings: FactMergingSettings
     for start in range(0, min(len(facts), settings.newest_max), _BLOCK):
         end = min(start + _BLOCK, len(facts), settings.newest_max)
         cosines = vectors[start:end] @ vectors.T
+        rest()
         for row, column in np.argwhere(cosines > settings.cosine_above):
             one, other = facts[start + int(row)], facts[int(column)]
             if column > start + row and _may_be_same(one, other):
