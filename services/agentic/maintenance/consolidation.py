@@ -22,14 +22,14 @@ from services.agentic.store import NoteStore, NoteWriter
 from services.common.clock import Clock
 from services.common.maintenance import Cap, Change, Step
 from services.common.maintenance.model import Json
-from services.common.maintenance.pace import rest
+from services.common.maintenance.pace import Pace, rest
 from services.common.owners import Owner
 
 _MERGE: Final = "merge"
 _RAISE: Final = "raise"
 _MAKE: Final = "make_concept"
 _UPDATE: Final = "update_concept"
-_BATCH: Final = 100
+_BATCH: Final = 25
 """Merges and raises of one transaction."""
 _CHANGES_MIN: Final = 20
 """Raises and concepts that a run may make however few notes there are; others wait for the next one."""
@@ -156,8 +156,10 @@ class ConsolidateNotes:
             return []
         made: list[Change] = []
         simple = [change for change in changes if change.action in {_MERGE, _RAISE}]
+        pace = Pace()
         for start in range(0, len(simple), _BATCH):
             made += await self._apply_simple(owner, simple[start : start + _BATCH])
+            await pace.rest()
         concepts = [change for change in changes if change.action in {_MAKE, _UPDATE}]
         ids = await self._make(owner, concepts, "members")
         return [*made, *(change for change in concepts if change.target in ids)]

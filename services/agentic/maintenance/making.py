@@ -14,14 +14,14 @@ from services.agentic.store import NoteStore, NoteWriter
 from services.common.clock import Clock
 from services.common.embedding.vectors import Matrix, Vector
 from services.common.maintenance.model import Json
-from services.common.maintenance.pace import Pace, computed
+from services.common.maintenance.pace import Pace, computed, rest
 from services.common.owners import Owner
 from services.common.tier_embedder import TierEmbedder
 
 Build = Callable[[NoteId, Sequence[Note], datetime], Note]
 
-_BATCH: Final = 16
-"""Notes that one transaction makes."""
+_BATCH: Final = 4
+"""Notes that one transaction makes, between which requests go on."""
 _LENGTH_MIN: Final = 1e-6
 """Of the mean of opposite vectors, which has no direction."""
 
@@ -93,7 +93,12 @@ class NoteMaking:
         sources = {each.note_id: _all_active(found, each.member_ids) for each in wanted}
 
         def work() -> list[_Built]:
-            return [_Built(build(note_id, of, now), of) for note_id, of in sources.items() if of is not None]
+            built: list[_Built] = []
+            for note_id, of in sources.items():
+                if of is not None:
+                    built.append(_Built(build(note_id, of, now), of))
+                    rest()
+            return built
 
         return await computed(work)
 

@@ -15,7 +15,7 @@ from services.common.clock import Clock
 from services.common.embedding.vectors import Matrix
 from services.common.maintenance import Cap, Change, Step
 from services.common.maintenance.model import Json
-from services.common.maintenance.pace import computed
+from services.common.maintenance.pace import Pace, computed
 from services.episodic.clusters.config import ClusterSettings
 from services.episodic.clusters.model import ClusterId, Extent, Group, Placed, Update
 from services.episodic.clusters.planning import Episodes, formed, joined, without
@@ -163,6 +163,7 @@ class ClusterEpisodes:
         size = self._settings.vectors_page
         kept: list[Placed] = []
         pages: list[Matrix] = []
+        pace = Pace()
         for start in range(0, len(placed), size):
             page = placed[start : start + size]
             vectors = await self._index.vectors(owner, [one.key for one in page])
@@ -170,6 +171,7 @@ class ClusterEpisodes:
             kept += known
             if known:
                 pages.append(np.stack([vectors[one.key] for one in known]))
+            await pace.rest()
         return Episodes(kept, np.concatenate(pages) if pages else np.empty((0, dimension), np.float32))
 
 

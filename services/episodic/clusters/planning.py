@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
 import numpy as np
 
+from services.common.maintenance.pace import rest
 from services.episodic.clusters.config import ClusterSettings
 from services.episodic.clusters.hdbscan import Matrix, cluster
 from services.episodic.clusters.model import ClusterId, Group, Placed
@@ -17,6 +18,8 @@ from services.episodic.model import EpisodeId
 
 _KEPT_MIN: Final = 0.5
 """Share of the episodes of two clusters together that must be the same for the one to be the other's next state."""
+_BLOCK: Final = 32
+"""Episodes that are compared at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +75,9 @@ def joined(episodes: Episodes, typical: Episodes) -> list[Group]:
             continue
         others = clusters_of[scope_key]
         least = _least_similarities(others)
-        similarities = own.vectors @ others.vectors.T
         members: dict[ClusterId, list[tuple[EpisodeId, float]]] = {}
-        for row, nearest in enumerate(similarities.argmax(axis=1).tolist()):
+        for row, (nearest, similarity) in enumerate(_nearest(own.vectors, others.vectors)):
             cluster_id = others.placed[nearest].cluster_id
-            similarity = float(similarities[row, nearest])
             if cluster_id is not None and similarity >= least[cluster_id]:
                 member = own.placed[row].episode_id, min(1.0, max(0.0, round(similarity, 4)))
                 members.setdefault(cluster_id, []).append(member)
@@ -98,6 +99,15 @@ def without(episodes: Episodes, groups: Sequence[Group]) -> Episodes:
     return episodes.part([n for n, one in enumerate(episodes.placed) if one.episode_id not in taken])
 
 
+def _nearest(vectors: Matrix, others: Matrix) -> Iterator[tuple[int, float]]:
+    """For each vector the row of the nearest of the others, and their similarity."""
+    for start in range(0, len(vectors), _BLOCK):
+        similarities = vectors[start : start + _BLOCK] @ others.T
+        nearest = similarities.argmax(axis=1)
+        rest()
+        yield from zip(nearest.tolist(), similarities[np.arange(len(nearest)), nearest].tolist(), strict=True)
+
+
 def _least_similarities(typical: Episodes) -> dict[ClusterId, float]:
     places: dict[ClusterId, list[int]] = {}
     for place, one in enumerate(typical.placed):
@@ -112,6 +122,7 @@ def _least_similarities(typical: Episodes) -> dict[ClusterId, float]:
         similarities = vectors @ vectors.T
         np.fill_diagonal(similarities, -1.0)
         found[cluster_id] = float(similarities.max(axis=1).min())
+        rest()
     return found
 
 
