@@ -45,7 +45,7 @@ async def other_tenant(load: str, address: str, key: str, *, writers: int, turns
     written = Written()
     try:
         yield written
-        printed, _ = await process.communicate()
+        printed, _ = await process.communicate(b"")
         if not printed:
             raise BenchError("the other tenant's process failed")
         counted = Written(**json.loads(printed))
