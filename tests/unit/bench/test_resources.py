@@ -15,5 +15,5 @@ def test_work_grows_with_what_this_process_computes(tmp_path: Path) -> None:
         pass
     after = work_done(tmp_path)
 
-    assert after.processor_seconds - before.processor_seconds >= 0.03  # the system counts in hundredths
+    assert after.processor_seconds - before.processor_seconds >= 0.025  # the system counts in hundredths
     assert after.read_bytes >= before.read_bytes
