@@ -49,6 +49,13 @@ _ADVERBS: Final = frozenset("also still never always just even only often usuall
 """Between who does something and the verb."""
 _REACHES: Final = frozenset({"text", "message", "phone", "email"})
 """What somebody does who gets in touch; else these are nouns."""
+_OF_PERSONS: Final = frozenset(
+    """
+    family appointment case matter meeting story affair thing account file dinner visit business twins kids girl boy
+    guy lady man woman couple party letter birthday wedding estate house call interview
+    """.split()  # noqa: SIM905 - words
+)
+"""Behind a name these are matters of somebody: "the Roland affair"."""
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _NAMED_AFTER: Final = frozenset(
     "letter epistle gospel book feast psalm church chapel cathedral town city village university island".split()  # noqa: SIM905
@@ -80,6 +87,8 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
             return False
     if not knows_capitals and _is_behind_article(words, place):
         return False  # "I have a nice tan"
+    if before is not None and before.lower == "the" and knows_capitals and _is_of_a_make(words, place):
+        return False
     if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
         return False
     if before is not None and before.is_capital and before.bare in HONOURED and before.bare not in name:
@@ -89,6 +98,15 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
         return False  # "the train to Pickering", where Mr Pickering is meant
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _is_of_a_make(words: Sequence[Word], place: int) -> bool:
+    """Whether a name between "the" and a noun says of which make or kind something is: "the Roland keyboard"."""
+    after = words[place + 1] if place + 1 < len(words) else None
+    if after is None or after.index != words[place].index + 1 or words[place].is_possessive:
+        return False
+    is_noun = after.text.islower() and after.text.isalpha() and after.lower not in LINKS | DETERMINERS | _OF_PERSONS
+    return is_noun and after.bare not in AUXILIARIES and lemma(after.bare) not in VERBS and after.bare not in ROLES
 
 
 def _is_of_office(words: Sequence[Word], place: int) -> bool:
