@@ -87,8 +87,6 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
             return False
     if not knows_capitals and _is_behind_article(words, place):
         return False  # "I have a nice tan"
-    if before is not None and before.lower == "the" and knows_capitals and _is_of_a_make(words, place):
-        return False
     if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
         return False
     if before is not None and before.is_capital and before.bare in HONOURED and before.bare not in name:
@@ -98,15 +96,6 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
         return False  # "the train to Pickering", where Mr Pickering is meant
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
-
-
-def _is_of_a_make(words: Sequence[Word], place: int) -> bool:
-    """Whether a name between "the" and a noun says of which make or kind something is: "the Roland keyboard"."""
-    after = words[place + 1] if place + 1 < len(words) else None
-    if after is None or after.index != words[place].index + 1 or words[place].is_possessive:
-        return False
-    is_noun = after.text.islower() and after.text.isalpha() and after.lower not in LINKS | DETERMINERS | _OF_PERSONS
-    return is_noun and after.bare not in AUXILIARIES and lemma(after.bare) not in VERBS and after.bare not in ROLES
 
 
 def _is_of_office(words: Sequence[Word], place: int) -> bool:
@@ -151,6 +140,21 @@ def _is_first_name(before: Word, name: tuple[str, ...]) -> bool:
     """Whether a capital before a surname makes it another one's: "Bruce Lee", where "Dr Lee" is meant."""
     is_name = before.is_capital and before.bare not in {*name, *TITLES} and before.lower == before.bare
     return is_name and before.lower not in DETERMINERS | FIRST | LINKS and before.bare not in ROLES
+
+
+def is_of_a_make(words: Sequence[Word], place: int) -> bool:
+    """Returns whether a name between "the" and a noun says of which make something is: "the Roland keyboard".
+
+    Where a person is meant. The name of a project stands so as well: "the Heron budget".
+    """
+    before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
+    after = words[place + 1] if place + 1 < len(words) else None
+    if before is None or before.lower != "the" or after is None or after.index != words[place].index + 1:
+        return False
+    if words[place].is_possessive or not words[place].is_capital:
+        return False
+    is_noun = after.text.islower() and after.text.isalpha() and after.lower not in LINKS | DETERMINERS | _OF_PERSONS
+    return is_noun and after.bare not in AUXILIARIES and lemma(after.bare) not in VERBS and after.bare not in ROLES
 
 
 def surname_behind(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:
