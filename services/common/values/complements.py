@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import (
     AUXILIARIES,
     MONTHS,
@@ -21,6 +22,7 @@ from services.common.values.lexicon import (
     WEEKDAYS,
 )
 from services.common.values.model import Value, ValueKind
+from services.common.values.patterns import CachedPattern
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import unshared
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
@@ -91,12 +93,14 @@ _SIDES: Final = re.compile(
     r"\b(?:the|my|our|his|her)\s(?P<side>left|right|upper|lower|inner|outer|northern|southern|eastern|western)\s(?P<what>[a-z]{3,20})\b",
     re.IGNORECASE,
 )
-_OF_WHICH: Final = re.compile(
+_OF_WHICH: Final = CachedPattern(
     r"^(?:the|my|our)\s(?P<what>[a-z]{2,20})\s(?:of|for)\s(?:the\s|my\s|our\s)?(?P<which>[\w-]{2,20})\s(?=(?:is|are|has|was|costs?|starts?|ends?|takes?)\b)",
     re.IGNORECASE,
 )
 """As in "the invoice of March is"."""
-_REMIND: Final = re.compile(r"\bremind\sme\sto\s(?P<deed>[a-z]+(?:\s(?:my|the|our)\s?)?(?:\s?[a-z]+)?)", re.IGNORECASE)
+_REMIND: Final = CachedPattern(
+    r"\bremind\sme\sto\s(?P<deed>[a-z]+(?:\s(?:my|the|our)\s?)?(?:\s?[a-z]+)?)", re.IGNORECASE
+)
 _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
@@ -183,10 +187,7 @@ def are_contrasted(earlier: str, later: str) -> bool:
 
 def _are_of_two_sides(earlier: str, later: str) -> bool:
     """Whether each is about another one: "the right molar", "the left molar", "the invoice of March", "of April"."""
-    first, second = (
-        {(match["side"].casefold(), lemma(match["what"].casefold())) for match in _SIDES.finditer(text)}
-        for text in (earlier, later)
-    )
+    first, second = _sides(earlier), _sides(later)
     if first and second and not first & second and {what for _, what in first} & {what for _, what in second}:
         return True
     one, other = _OF_WHICH.match(earlier), _OF_WHICH.match(later)
@@ -196,6 +197,11 @@ def _are_of_two_sides(earlier: str, later: str) -> bool:
         and one["what"].casefold() == other["what"].casefold()
         and one["which"].casefold() != other["which"].casefold()
     )
+
+
+@text_cache(2_048)
+def _sides(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset((match["side"].casefold(), lemma(match["what"].casefold())) for match in _SIDES.finditer(text))
 
 
 def _are_two_deeds(earlier: str, later: str) -> bool:

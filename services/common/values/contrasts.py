@@ -162,6 +162,8 @@ def has_another_value(earlier: str, later: str) -> bool:
         later: One of the same speaker, of a later day.
     """
     news = _told(later)
+    if not news:
+        return False
     kinds = {told.found.kind for told in news}
     olds = {(found.kind, found.value) for found in _stated(earlier) if found.kind in kinds}
     if not olds or _is_elsewhere(earlier, later):

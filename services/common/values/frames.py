@@ -164,6 +164,7 @@ class _OtherEnd(NamedTuple):
     is_new: bool
 
 
+@text_cache(2_048)
 def _other_end(earlier: str, later: str) -> _OtherEnd | None:
     """What two statements share and in what they differ; None where both may hold."""
     later, is_dated = plainly(_UNTIL_NOTICE.sub("", later))

@@ -56,22 +56,26 @@ def denies_plainly(earlier: str, later: str) -> bool:
     """Returns whether one of two statements denies the other one by its own words, and the later one says it is new."""
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX:
         return False
-    firsts, seconds = _parts(earlier), _parts(later)
-    for part in seconds:
-        denial = _denial(part)
-        if denial is not None and denial.is_new:
-            if any(
-                (rest := _rest_of(denial, one)) is not None and rest[: len(denial.rest)] == denial.rest
-                for one in firsts
-            ):
-                return True
-        elif denial is None and _CHANGED.search(part) is not None:
-            plain = _CHANGED.sub("", part)
-            for one in firsts:
-                was = _denial(one)
-                if was is not None and _rest_of(was, plain) == was.rest:
+    for denial, plain in _news(later):
+        for one in _parts(earlier):
+            if denial is not None:
+                rest = _rest_of(denial, one)
+                if rest is not None and rest[: len(denial.rest)] == denial.rest:
                     return True
+            elif (was := _denial(one)) is not None and _rest_of(was, plain) == was.rest:
+                return True
     return False
+
+
+@text_cache(4_096)
+def _news(text: str) -> tuple[tuple[_Denial | None, str], ...]:
+    """What the parts of a statement deny anew, or say to be so by now, without the words that say so."""
+    return tuple(
+        (denial, _CHANGED.sub("", part))
+        for part in _parts(text)
+        if (denial := _denial(part)) is None or denial.is_new
+        if denial is not None or _CHANGED.search(part) is not None
+    )
 
 
 @text_cache(4_096)
