@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.lexicon import (
     AUXILIARIES,
     MONTHS,
@@ -21,6 +22,7 @@ from services.common.values.lexicon import (
     WEEKDAYS,
 )
 from services.common.values.model import Value, ValueKind
+from services.common.values.patterns import CachedPattern
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import unshared
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
@@ -46,6 +48,7 @@ _PLACES: Final = frozenset(
 )
 _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {f"{day}s" for day in WEEKDAYS} | {"tomorrow", "today", "weekend"}
 _PARTS: Final = PARTS_OF_DAY | SEASONS | {f"{part}s" for part in PARTS_OF_DAY} | {"night", "nights", "noon"}
+_NO_NOUNS: Final = frozenset("and or as now again instead after before".split())  # noqa: SIM905 - words
 _CLOCK: Final = re.compile(r"^\d{1,2}(?::\d\d|(?::\d\d)?[ap]m)$|^(?:noon|midnight)$")
 _WHICH: Final = re.compile(
     r"^(?:the|my|our)\s(?P<which>old|former|previous|first|last|new|current|second|third|fourth|next|other|left|right|upper|lower|front|back|"
@@ -86,6 +89,18 @@ _BESIDE_OURS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "the stall next to ours", which is another one."""
+_SIDES: Final = re.compile(
+    r"\b(?:the|my|our|his|her)\s(?P<side>left|right|upper|lower|inner|outer|northern|southern|eastern|western)\s(?P<what>[a-z]{3,20})\b",
+    re.IGNORECASE,
+)
+_OF_WHICH: Final = CachedPattern(
+    r"^(?:the|my|our)\s(?P<what>[a-z]{2,20})\s(?:of|for)\s(?:the\s|my\s|our\s)?(?P<which>[\w-]{2,20})\s(?=(?:is|are|has|was|costs?|starts?|ends?|takes?)\b)",
+    re.IGNORECASE,
+)
+"""As in "the invoice of March is"."""
+_REMIND: Final = CachedPattern(
+    r"\bremind\sme\sto\s(?P<deed>[a-z]+(?:\s(?:my|the|our)\s?)?(?:\s?[a-z]+)?)", re.IGNORECASE
+)
 _COPULAS: Final = frozenset({"be", "is", "are", "am", "was", "were", "i'm", "we're", "it's"})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
@@ -148,6 +163,8 @@ def are_contrasted(earlier: str, later: str) -> bool:
     """
     if _BESIDE_OURS.match(later) and not _BESIDE_OURS.match(earlier):
         return True
+    if _are_of_two_sides(earlier, later) or _are_two_deeds(earlier, later):
+        return True
     numbered = [_NUMBERED.match(text) for text in (earlier, later)]
     if numbered[0] is not None and numbered[1] is not None:
         kinds = {lemma(match["what"].casefold()) for match in numbered if match is not None}
@@ -166,6 +183,34 @@ def are_contrasted(earlier: str, later: str) -> bool:
     if first is None or second is None or first["what"].casefold() != second["what"].casefold():
         return False
     return first["which"].casefold() != second["which"].casefold()
+
+
+def _are_of_two_sides(earlier: str, later: str) -> bool:
+    """Whether each is about another one: "the right molar", "the left molar", "the invoice of March", "of April"."""
+    first, second = _sides(earlier), _sides(later)
+    if first and second and not first & second and {what for _, what in first} & {what for _, what in second}:
+        return True
+    one, other = _OF_WHICH.match(earlier), _OF_WHICH.match(later)
+    return (
+        one is not None
+        and other is not None
+        and one["what"].casefold() == other["what"].casefold()
+        and one["which"].casefold() != other["which"].casefold()
+    )
+
+
+@text_cache(2_048)
+def _sides(text: str) -> frozenset[tuple[str, str]]:
+    return frozenset((match["side"].casefold(), lemma(match["what"].casefold())) for match in _SIDES.finditer(text))
+
+
+def _are_two_deeds(earlier: str, later: str) -> bool:
+    """Whether each asks to be reminded of something else: "to feed the cat", "to take the pills"."""
+    one, other = _REMIND.search(earlier), _REMIND.search(later)
+    if one is None or other is None:
+        return False
+    deeds = [{lemma(word.casefold()) for word in match["deed"].split()} - DETERMINERS for match in (one, other)]
+    return not deeds[0] & deeds[1]
 
 
 def are_two_relatives(earlier: str, later: str) -> bool:
@@ -192,9 +237,9 @@ def _kinds(words: Sequence[str]) -> set[str]:
     """The kinds of an end: those of its times, else one."""
     times = {
         kind
-        for word in words
+        for place, word in enumerate(words)
         for kind, known in (("day", _DAYS), ("part", _PARTS))
-        if word in known
+        if word in known and not _is_before_noun(words, place)
     } | {"clock" for word in words if _CLOCK.match(word)}  # fmt: skip
     if len(words) == 1 and words[0] in {"that", "it", "this"}:
         return {"word"}
@@ -216,6 +261,18 @@ def _kinds(words: Sequence[str]) -> set[str]:
     if opening in PREPOSITIONS:
         return {opening}
     return {"thing"} if opening in DETERMINERS else {"word"}
+
+
+def _is_before_noun(words: Sequence[str], place: int) -> bool:
+    """Whether a time stands before another word of its noun: "on the night table"."""
+    following = words[place + 1] if place + 1 < len(words) else ""
+    is_light = following in PREPOSITIONS or following in DETERMINERS or following in _DAYS | _PARTS
+    return (
+        "the" in words[max(0, place - 1) : place]
+        and following.isalpha()
+        and not is_light
+        and following not in _NO_NOUNS
+    )
 
 
 def _states_differ(one: str, other: str) -> bool:

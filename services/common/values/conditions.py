@@ -35,7 +35,7 @@ _STATES: Final[tuple[tuple[str, bool, re.Pattern[str]], ...]] = (
         "working",
         False,
         _of(
-            rf"{_IS}{_NOW}\s(?:off(?!\s(?:to|work|sick|on))|down|offline|broken|faulty|dead|jammed|blocked|leaking|flooded|icy|snowed\sin|under\swater|out(?=$)|on\sstrike|"
+            rf"{_IS}{_NOW}\s(?:(?:turned|switched|cut|shut)\soff|gone(?=$|[,.!])|off(?!\s(?:to|work|sick|on))|down|offline|broken|faulty|dead|jammed|blocked|leaking|flooded|icy|snowed\sin|under\swater|out(?=$)|on\sstrike|"
             r"out\sof\s(?:order|service|action|use)|on\sthe\sblink|being\srepaired|in\sfor\srepairs?|in\srepair|"
             r"(?:at|in)\sthe\s(?:garage|workshop|repair\sshop)|(?:isn't|not)\s(?:working|running))|"
             r"\s(?:isn't|aren't|is\snot|are\snot)\s(?:working|running|usable)|\s(?:doesn't|don't|does\snot)\swork|"

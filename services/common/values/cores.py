@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.compare import relation
 from services.common.values.fields import CHANGED
-from services.common.values.frames import has_another_value, takes_another_end
+from services.common.values.frames import has_another_value, is_stated_anew, takes_another_end
 from services.common.values.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
-from services.common.values.orders import as_order, in_plain_form, is_ordered_otherwise
+from services.common.values.orders import as_order, in_plain_form, is_one_off, is_ordered_otherwise
 from services.common.values.parts import QUOTED_VALUE, Part, parts_of
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
@@ -28,7 +28,7 @@ from services.common.values.restated import gives_another_number
 from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_denied, is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
-from services.common.values.subjects import split_verbs, with_subjects
+from services.common.values.subjects import split_verbs, with_name, with_subjects
 from services.common.values.tokens import lemma
 from services.common.values.unsure import UNSURE
 
@@ -116,9 +116,7 @@ _WHO_IT_IS: Final = re.compile(
 )
 """As in "our vet is the practice on Kauri Street"."""
 _AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)?|unlimited|free", re.IGNORECASE)
-_TITLES: Final = frozenset(
-    {"mr", "mrs", "ms", "miss", "dr", "prof", "frau", "herr", "madame", "sir", "mr.", "mrs.", "dr."}
-)
+_TITLES: Final = frozenset("mr mrs ms miss dr prof frau herr madame sir mr. mrs. dr.".split())  # noqa: SIM905 - words
 _PASSING: Final = CachedPattern(
     r"\b(?:trying|thinking|wondering|looking|planning|hoping|going|having|getting|struggling|considering|worried|will|shall)\b|'ll\b",
     re.IGNORECASE,
@@ -231,8 +229,19 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         or _is_denied(one, other)
         or (is_new and is_denied(one, other))
         or (is_new and is_replaced(one, _clause(told) or other, is_told=True))
-        or (is_new and a.opening[0] == b.opening[0] == _ORDER and is_ordered_otherwise(a.text, b.text))
-        or (is_other_day and (has_another_value(a.text, b.text) or _is_another_holder(a.text, b.text)))
+        or (
+            (is_new or (is_other_day and not is_one_off(b.text)))
+            and a.opening[0] == b.opening[0] == _ORDER
+            and is_ordered_otherwise(a.text, b.text)
+        )
+        or (
+            is_other_day
+            and (
+                has_another_value(a.text, b.text)
+                or is_stated_anew(a.text, b.text)
+                or _is_another_holder(a.text, b.text)
+            )
+        )
     )
 
 
@@ -287,6 +296,7 @@ def cores(text: str) -> tuple[Core, ...]:
         return ()
     whole = with_subjects(part.text for part in parts)
     parts = tuple(part._replace(text=one) for part, text in zip(parts, whole, strict=True) for one in split_verbs(text))
+    parts += tuple(part._replace(text=one) for part in parts[1:] for one in with_name(parts[0].text, part.text))
     is_for_new = _FOR_NEW.match(text) is not None
     return tuple(core._replace(is_for_new=is_for_new) for core in _cores(parts))
 
@@ -379,9 +389,8 @@ def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
     """
     head = a.text.split()[0]
     for part, _ in parts_of(later):
-        for match, _ in zip(
-            re.finditer(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE), range(_PLACES_MAX), strict=False
-        ):
+        places = re.finditer(rf"\s(?={re.escape(head)}\b)", part, re.IGNORECASE)
+        for match, _ in zip(places, range(_PLACES_MAX), strict=False):
             if not _SINCE_THEN.match(part[: match.start()]):
                 continue
             if part[:5].casefold() == "with " and CHANGED.search(part) is None and _WITH_NEW.match(part) is None:

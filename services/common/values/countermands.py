@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.newness import plainly
 from services.common.values.orders import as_order
+from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
@@ -40,6 +41,8 @@ _ONE_CHOICE: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Orders, by their stems, that name one way of several: another way takes the place of the first."""
+_NAME_WORDS_MAX: Final = 3
+_TIMED: Final = TIMES | {"on", "at", "after", "back", "later", "if", "when", "up", "in"}
 _WORDS_MIN: Final = 2
 _GERUND_MIN: Final = 5
 
@@ -50,15 +53,26 @@ class _Order(NamedTuple):
     is_denied: bool
 
 
-def is_countermanded(earlier: str, later: str) -> bool:
+def is_countermanded(earlier: str, later: str, *, is_other_day: bool = False) -> bool:
     """Returns whether a later statement takes an order back, or gives it with another way to follow it.
 
     Args:
         earlier: An order, or what is not to be done.
         later: A later statement of the same speaker.
+        is_other_day: Whether it was made on a later day: then another way need not be said to be new.
     """
-    first, second = _order(earlier), _order(later)
-    if first is None or second is None or first.deed[:1] != second.deed[:1]:
+    first = _order(earlier)
+    if first is None:
+        return False
+    parts = [part for part in _REMARK.split(later) if part] if is_other_day else []
+    return any(
+        second is not None and _takes_back(first, second, is_new=is_other_day or _NEW.search(later) is not None)
+        for second in (_order(later), *map(_order, parts[1:]))
+    )
+
+
+def _takes_back(first: _Order, second: _Order, *, is_new: bool) -> bool:
+    if first.deed[:1] != second.deed[:1]:
         return False
     if first.is_denied is not second.is_denied:
         if first.is_denied:
@@ -66,7 +80,19 @@ def is_countermanded(earlier: str, later: str) -> bool:
         is_whole = not second.condition or first.condition == second.condition
         return is_whole and _opens_with(first.deed, second.deed)
     is_other_way = first.deed[0] in _ONE_CHOICE and not first.is_denied and first.condition == second.condition
-    return is_other_way and _NEW.search(later) is not None and _differ_in_one(first.deed, second.deed)
+    return is_other_way and is_new and (_differ_in_one(first.deed, second.deed) or _names_anew(first.deed, second.deed))
+
+
+def _names_anew(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether the speaker is to be called by another name: "call me Dr Ferrante", "call me Giulia"."""
+    is_call = first[:_WORDS_MIN] == second[:_WORDS_MIN] == ("cal", "me")
+    names = [set(deed[_WORDS_MIN:]) for deed in (first, second)]
+    return (
+        is_call
+        and all(0 < len(name) <= _NAME_WORDS_MAX for name in names)
+        and not _TIMED & (names[0] | names[1])
+        and names[0] != names[1]
+    )
 
 
 def _opens_with(ordered: tuple[str, ...], denied: tuple[str, ...]) -> bool:

@@ -28,6 +28,8 @@ _GONE: Final = re.compile(
     rf"(?:(?:\s(?:has|have)|'s|'ve){_ADVERBS})?\s(?:died|passed\saway|shut\sdown|closed\s(?:down|for\sgood|its\sdoors|their\sdoors)|"
     r"shut\s(?:its|their)\sdoors|(?:went|gone)\s(?:bust|bankrupt|under|out\sof\sbusiness)|filed\sfor\sbankruptcy|burn(?:ed|t)\sdown|"
     r"fell\s(?:through|apart)|fallen\sthrough|folded|disbanded|dissolved|collapsed|left\sme(?!\s(?:an?|the|with|some|my|his|her|two|three)\b)|moved\sout|ran\saway|"
+    r"(?:went|gone|moved|returned|flew)\s(?:back\s|home\s|away\s|abroad\s)?(?:to\s[\w'-]{2,30}(?:\s[\w'-]{2,30})?\s)?for\sgood|"
+    r"(?:moved|went|gone)\s(?:in\s)?(?:to|with)\s(?:his|her|its|their|a)\snew\s(?:family|home|owners?|people)|"
     r"crossed\sthe\srainbow\sbridge|no\slonger\s(?:exists?|works?\shere)|split\sup|broken?\sup|broke\sup|separated)|"
     rf"(?:\s(?:is|are|was|were|got|has|have)|'s|'ve){_ADVERBS}\s(?:dead|gone(?=$|\s(?:since|for\sgood|now|forever))|no\smore|cancell?ed|axed|"
     r"scrapped|called\soff|dissolved|disbanded|wound\sup|shut\sdown|closed\s(?:down|for\sgood)|bankrupt|stolen|written\soff|totalled|"
@@ -42,11 +44,12 @@ _OFF: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDED_BY: Final = re.compile(
-    r"(?:^|\s)(?:cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
+    r"(?:^|\s)(?:(?:stopped|halted|ended|suspended|discarded)(?=\s(?:the\s)?(?:\w+\s)?(?:project|programme|campaign|trial|pilot|study|experiment|series|partnership|cooperation)\b)|"
+    r"cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
     r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|decommissioned|switched\soff|"
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
     r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation|badge|pass|laptop|uniform)\s(?:at|to)|gave\s(?:my\s)?notice\s(?:at|to)|dropped\sout\sof|retired\sfrom|"
-    r"unsubscribed\sfrom|moved\sout\sof|moved\saway\sfrom)\s"
+    r"forbade|forbidden|ruled\sout|vetoed|(?<=storm\s)took|(?<=fire\s)took|(?<=flood\s)took|(?<=river\s)took|(?<=sea\s)took|unsubscribed\sfrom|moved\sout\sof|moved\saway\sfrom)\s"
     r"(?P<thing>(?:[\w'-]{1,40}\s){0,5}?[\w'-]{1,40})(?=$|[,.;]|\s(?:yesterday|today|last|this|on|in|at\sthe\send|because|since|after|for|and|from|before|too|"
     r"as|with|due|when|when|finally|now|by)\b)",
     re.IGNORECASE,
@@ -63,6 +66,8 @@ _TIE: Final = re.compile(
 )
 """The speaker has nothing to do with it any more, and it goes on to be."""
 _LEFT: Final = re.compile(r"\b(?:quit|left|resigned|retired\sfrom|dropped\sout)\b", re.IGNORECASE)
+_MOVED: Final = re.compile(r"\bmoved\sout\b|\sfor\sgood$", re.IGNORECASE)
+"""Somebody lives or works there no more."""
 _PARTED: Final = re.compile(
     r"\b(?:broke\sup|broken\sup|split|divorced|separated|left\sme|finished\swith)\b", re.IGNORECASE
 )
@@ -167,7 +172,7 @@ def _read(piece: str) -> Iterator[_Ended]:
         match = pattern.search(piece)
         if match is None or _DENIED.search(piece[: match.end()]):
             continue
-        if _OF_ANOTHER.search(piece[: match.end()]):
+        if _OF_ANOTHER.search(piece[: match.end("thing") if pattern is _GONE else match.end()]):
             continue
         if pattern is _ENDED_BY and _BY_PARTNER.search(piece[: match.start() + 1]):
             continue
@@ -179,7 +184,7 @@ def _read(piece: str) -> Iterator[_Ended]:
                     is_tie=_TIE.search(match[0].strip()) is not None or _TIE.search(piece) is not None,
                     is_parted=_PARTED.search(match[0]) is not None,
                     is_left=_LEFT.search(match[0]) is not None,
-                    is_moved="moved out" in match[0].casefold(),
+                    is_moved=_MOVED.search(match[0]) is not None,
                 )
 
 
@@ -206,6 +211,9 @@ def _thing(text: str, *, is_opening: bool) -> _Ended | None:
         and token.lower not in _DAYS
         and (number or not is_opening or _is_name(tokens, number))
     }
+    head = nouns_of(re.split(r"\s(?:to|in|at|with|from|on)\s", text)[0]) - {"'s"}
+    if 1 < len(head) < len(nouns):
+        return _Ended(frozenset(head), is_named=False)  # "the choir trip [to Prague]"
     named = (names & nouns) - _GENERIC
     if named and nouns - named <= _GENERIC:
         return _Ended(frozenset(named), is_named=True, others=frozenset(names - named))
@@ -249,7 +257,10 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
     is_partner = ended.is_parted and ended.words <= said and bool(said & _PARTNERS)
     if subject & (KIN | {"friend", "neighbour", "colleague", "he", "she", "they"}) and not is_partner:
         return False
-    if ended.is_tie and not is_partner and is_deed_of_person(clause):
+    is_mover = (
+        ended.is_moved and ended.words <= subject and bool(_AT_HOME & said)
+    )  # "my flatmate Gideon pays half of the bill"
+    if ended.is_tie and not is_partner and not is_mover and is_deed_of_person(clause):
         return False
     if ended.is_left and not ended.is_parted and subject & ended.words and not _SPEAKER.search(text):
         return False  # "the bakery has good rye", where the speaker quit it
@@ -269,7 +280,7 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
             is_thing
             or (not is_of_itself and (is_own or _SPEAKER.search(text) is not None or bool(subject - ended.words)))
             or (not ended.is_tie and subject <= ended.words and clause.verb not in _LASTING)
-            or (ended.is_moved and subject <= ended.words and bool(_AT_HOME & said))
+            or (ended.is_moved and subject - PERSONS - {"i", "we"} <= ended.words and bool(_AT_HOME & said))
         )
     return clause.verb not in _LASTING - {"be", "have", "meet"}
 

@@ -147,7 +147,7 @@ CHANGED: Final = CachedPattern(
 """Words that say that something is not as it was."""
 
 ANNOUNCED: Final = re.compile(
-    r"\b(?:changed\s+my\s+mind|change\s+of\s+(?:plan|plans|mind|heart)|(?:on|having)\s+second\s+thoughts?|new\s+(?:rule|policy|routine|arrangement)(?=[.,:!])|mistake|correction|i\s+was\s+wrong|rebooked|rescheduled|"
+    r"\b(?:changed\s+my\s+mind|change\s+of\s+(?:plan|plans|mind|heart)|(?:on|having)\s+second\s+thoughts?|new\s+(?:rule|policy|routine|arrangement)(?=[.,:!])|mistake|correction|i\s+was\s+wrong|rebooked|rescheduled|changed\s+one\s+thing|one\s+thing\s+(?:has\s+)?changed|"
     r"postponed|adapted|adjusted|updated?|replaced|renewed|new\b.{1,30}\bfrom|moved|news|actually|scratch\s+that|"
     r"wrong\s+(?:number|date|day|time)|sorry|oops|called\s+in\s+sick|did\s+it|renamed|too\s+expensive|had\s+enough|fed\s+up|storm\s+warning|cancelled|canceled|raised|lowered|"
     r"went\s+(?:up|down)|turned|birthday|party|measured|checked|rang|reorganisation|reorganization|promoted|extended|(?:a\s+)?new\s+(?:timetable|term|schedule|season|semester|school\s+year|rota|evening|rules)(?=[.,:!])|"

@@ -65,6 +65,15 @@ _PRONOUNS: Final = frozenset(
     {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
 )
 _COPULAS: Final = frozenset({"is", "are", "am", "was", "were"})
+_KEPT_AT: Final = frozenset({"keep", "store", "park", "stay", "sit", "hide", "live"})
+"""What the speaker does at one place at a time."""
+_SINGLE: Final = frozenset(
+    """
+    is are wears wear place costs cost weighs weigh sits sit stands stand hangs hang lies lie lives live sleeps sleep
+    stays stay lasts last
+    """.split()  # noqa: SIM905 - words
+)
+"""Verbs of which a thing or a person has one end at a time."""
 _SCOPED_BY: Final = frozenset({"for", "on", "during"})
 _END_MAX: Final = 8
 _FRAME_MIN: Final = 3
@@ -100,6 +109,53 @@ def has_another_value(earlier: str, later: str) -> bool:
     return are_exclusive(*found.ends)
 
 
+def is_stated_anew(earlier: str, later: str) -> bool:
+    """Returns whether a later statement says of the same thing or person that it is somewhere else, or another amount.
+
+    For statements of two days, of which the later one need not say that this is new: "my passport is in the desk", "my
+    passport is in the safe". Of the speaker only what stays at one place is read: "I keep the key at Nora's".
+    """
+    found = _other_end(earlier, later)
+    if found is None:
+        return False
+    frame = found.frame
+    known = _KEPT_AT if frame[0] in {"i", "we"} else _SINGLE
+    begin = next((place + 1 for place, word in enumerate(frame) if word in known), 0)
+    end = len(frame)
+    while end > begin and (frame[end - 1] in DETERMINERS or frame[end - 1] in PREPOSITIONS):
+        end -= 1
+    head, tail = frame[:begin], frame[end:] or frame[begin:]
+    first, second = ((*tail, *end) for end in found.ends)
+    if (
+        _are_in_two_units(first, second)
+        or not head
+        or head[0] in _PRONOUNS - {"i", "we"}
+        or {"was", "were", "not", "no"} & set(head)
+    ):
+        return False
+    if head[0] in {"i", "we"}:
+        return len(head) < _FRAME_MIN and are_exclusive(first, second)
+    if "for" in second and "for" not in first:
+        return False  # "my hair is pink for carnival"
+    if {*head[:2]} & {"only", "best", "favourite", "favorite"} and head[-1] in _COPULAS:
+        return True
+    return are_exclusive(first, second)
+
+
+def _are_in_two_units(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether each end is a number of another unit: "10 kg", "22 pounds"."""
+    units = [{word for word in end if not word[:1].isdigit()} for end in (first, second)]
+    return all(any(word[:1].isdigit() for word in end) for end in (first, second)) and units[0] != units[1]
+
+
+def share_frame(earlier: str, later: str) -> bool:
+    """Returns whether two statements have one subject and verb, and another end: "Ben drives a Volvo", "a Saab"."""
+    found = _other_end(earlier, later)
+    if found is None or verb_place(found.frame) is None:
+        return False
+    return "for" in found.ends[0] or "for" not in found.ends[1]  # "my hair is pink for carnival"
+
+
 class _OtherEnd(NamedTuple):
     """Two statements with the same beginning."""
 
@@ -108,6 +164,7 @@ class _OtherEnd(NamedTuple):
     is_new: bool
 
 
+@text_cache(2_048)
 def _other_end(earlier: str, later: str) -> _OtherEnd | None:
     """What two statements share and in what they differ; None where both may hold."""
     later, is_dated = plainly(_UNTIL_NOTICE.sub("", later))

@@ -18,6 +18,7 @@ from services.common.values.closings import is_closed
 from services.common.values.compare import relation
 from services.common.values.complements import are_contrasted, are_two_relatives
 from services.common.values.conditions import passes_over
+from services.common.values.contrasts import has_another_value
 from services.common.values.cores import is_said_otherwise
 from services.common.values.countermands import is_countermanded
 from services.common.values.denials import denies, happens_after_all
@@ -34,7 +35,7 @@ from services.common.values.everyday import (
     rescheduled,
 )
 from services.common.values.fields import CHANGED
-from services.common.values.frames import main_part, takes_another_end
+from services.common.values.frames import is_stated_anew, main_part, takes_another_end
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS
@@ -46,17 +47,19 @@ from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
 from services.common.values.openers import without_opener
 from services.common.values.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
+from services.common.values.owners import are_of_two_owners
 from services.common.values.partings import is_given_up
 from services.common.values.passing import is_for_a_while, is_over
 from services.common.values.patterns import CachedPattern
 from services.common.values.people import FIRST, OTHERS
 from services.common.values.pieces import Read, read_statement
+from services.common.values.plain_denials import denies_plainly
 from services.common.values.platforms import runs_elsewhere
 from services.common.values.reading import CHARS_MAX, Clause
 from services.common.values.restated import gives_another_number, goes_back_to_another_number
 from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
-from services.common.values.rewording import as_own, in_plain_words, with_span_first
+from services.common.values.rewording import as_own, in_plain_words, with_own_noun, with_span_first
 from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.shortened import is_corrected_in_short
@@ -68,6 +71,7 @@ from services.common.values.topics import requantifies
 from services.common.values.unreal import is_unreal
 from services.common.values.unsure import UNSURE
 from services.common.values.until import is_fulfilled
+from services.common.values.whose import people_in
 
 _CLAUSES_CHARS_MAX: Final = 400
 """In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
@@ -100,12 +104,22 @@ _SLIP: Final = CachedPattern(
 """It was not meant, so it says nothing of what holds: "I ate meat by mistake"."""
 _FOR_A_WHILE: Final = CachedPattern(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
 """Under these the later one holds for a while, and takes nothing back."""
+_OCCASIONS: Final = CachedPattern(
+    r"\b(?:weekends?|weekdays?|holidays|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|summers?|winters?|spring|autumn|mornings?|evenings?|nights?|school\sdays|term\stime)\b",
+    re.IGNORECASE,
+)
+_OCCASION: Final = CachedPattern(
+    r"(?:at|on|in|during)\s(?:the\s)?(?:weekends?|weekdays|holidays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|summer|winter|spring|autumn|school\sdays|term\stime)\b,?\s",
+    re.IGNORECASE,
+)
+"""Opens what holds at some times only."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
 _NEVER: Final = CachedPattern(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNORECASE)
 _WILL: Final = re.compile(
     r"\b(?:i|we)(?:'ll|'m\s+going\s+to|'re\s+going\s+to|\s+(?:will|shall|want\s+to|plan\s+to))\b", re.IGNORECASE
 )
 _OWN_THING: Final = re.compile(r"^(?:our|my)\s", re.IGNORECASE)
+_WORD: Final = re.compile(r"[\w-]{2,40}")
 _ALSO: Final = CachedPattern(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
 
 
@@ -139,9 +153,10 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_unreal(later.text) or is_unreal(earlier.text):
         return Relation.UNKNOWN
     earlier, later = _opened(earlier), _concluded(_opened(later))
+    later = replace(later, text=with_own_noun(earlier.text, later.text))
     if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return ruled_out
-    if is_same_speaker and is_countermanded(earlier.text, later.text):
+    if is_same_speaker and is_countermanded(earlier.text, later.text, is_other_day=_is_of_other_day(earlier, later)):
         return Relation.UPDATE
     if UNSURE.search(later.text):
         return Relation.UPDATE if is_same_speaker and _is_said_in_part(earlier, later) else Relation.UNKNOWN
@@ -155,6 +170,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
             return found
     if is_same_speaker and (
         takes_another_end(earlier.text, later.text)
+        or (_is_of_other_day(earlier, later) and is_stated_anew(earlier.text, later.text))
         or _is_told_in_other_words(earlier, later)
         or _is_said_in_part(earlier, later)
         or is_corrected_in_short(earlier.text, as_said, day=earlier.day, later_day=later.day)
@@ -190,7 +206,10 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
         return Relation.UNKNOWN
     if are_contrasted(earlier, later) or _is_kept(earlier, later) or leaves_another_group(earlier, later):
         return Relation.COMPATIBLE
-    if are_two_relatives(earlier, later):
+    occasion = _OCCASION.match(later)
+    if occasion is not None and not _OCCASIONS.search(earlier):
+        return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
+    if are_two_relatives(earlier, later) or are_of_two_owners(earlier, later):
         return Relation.COMPATIBLE
     if _REPORTED.match(later) and not _REPORTED.match(earlier):
         return Relation.UNKNOWN
@@ -213,6 +232,8 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     if not UNSURE.search(earlier.text) and lives_on(earlier.text, later.text, is_new=later.is_announced):
         return True
     one, other = earlier.text, later.text
+    if _is_of_other_day(earlier, later) and has_another_value(one, other):
+        return True
     if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
         return True
     return is_set_anew(one, other, is_new=later.is_announced, day=earlier.day, later_day=later.day)
@@ -221,14 +242,20 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
 def _is_said_in_part(earlier: Said, later: Said) -> bool:
     if UNSURE.search(earlier.text):
         return False
-    is_other_day = earlier.day is not None and later.day is not None and earlier.day < later.day
+    is_other_day = _is_of_other_day(earlier, later)
     return is_said_otherwise(earlier.text, later.text, is_told=later.is_announced, is_other_day=is_other_day)
+
+
+def _is_of_other_day(earlier: Said, later: Said) -> bool:
+    return earlier.day is not None and later.day is not None and earlier.day < later.day
 
 
 def _turns_back(earlier: str, later: str) -> bool:
     """What was given up and is done again, what passed, one item of several, and yes and no of the same."""
     if UNSURE.search(earlier):
         return False
+    if denies_plainly(earlier, later):
+        return True
     rules = (
         is_over,
         is_fulfilled,
@@ -287,11 +314,24 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
 
 
 def _goes_with_what_ended(earlier: str, later: str) -> bool:
-    if OTHERS.match(earlier) and _OWN_THING.match(later):
+    if OTHERS.match(earlier) and (
+        _OWN_THING.match(later) or (FIRST.search(later) and not _shares_person(earlier, later))
+    ):
         return False  # "our trip is cancelled" says nothing of "my sister flies to Split"
     earlier, later = as_own(earlier, later)
     first, second = read_statement(earlier), read_statement(later)
     return has_ended(first, second) or goes_with_it(first.clauses, earlier, second.pieces)
+
+
+def _shares_person(earlier: str, later: str) -> bool:
+    """Whether the later statement names somebody who stands in the earlier one; in small letters it opens with them."""
+    if set(people_in(earlier)) & set(people_in(later)):
+        return True
+    if later.islower():
+        return later.split(maxsplit=1)[0] in nouns_of(earlier)
+    return any(
+        word[:1].isupper() for word in {*_WORD.findall(later)} & {*_WORD.findall(earlier)} - {"My", "Our", "The"}
+    )
 
 
 def _follows(a: Clause, b: Clause, *, is_told: bool) -> bool:
@@ -305,16 +345,17 @@ def _lives_otherwise(earlier: Said, later: Said, *, is_new: bool) -> bool:
     if OTHERS.search(earlier.text) or UNSURE.search(earlier.text):
         return False
     is_new = is_new or CHANGED.search(later.text) is not None
-    is_other_day = earlier.day is not None and later.day is not None and earlier.day < later.day
-    return answers_anew(earlier.text, later.text, is_new=is_new, is_other_day=is_other_day)
+    return answers_anew(earlier.text, later.text, is_new=is_new, is_other_day=_is_of_other_day(earlier, later))
 
 
 def _by_topic(earlier: str, later: str) -> Relation | None:
     """What a common topic tells, in sentences of any length."""
     if FIRST.search(later) and denies(earlier, later):
         return Relation.CONTRADICT
-    if happens_after_all(earlier, later) or requantifies(earlier, later) or _was_so(earlier, later):
+    if happens_after_all(earlier, later) or _was_so(earlier, later):
         return Relation.UPDATE
+    if requantifies(earlier, later) and not (OTHERS.match(earlier) and not OTHERS.search(later)):
+        return Relation.UPDATE  # "my savings goal is 5,500 now" says nothing of that of my brother
     if _NEVER.search(earlier) and _WILL.search(later):
         return Relation.COMPATIBLE  # what was never done may be done yet
     return None

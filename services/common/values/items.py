@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from services.common.text_cache import text_cache
+from services.common.values.belongings import PERSONS
 from services.common.values.complements import KIN
 from services.common.values.people import OTHERS
 from services.common.values.reading import Clause
@@ -51,13 +52,20 @@ _GONE: Final = _of(
     rf"\s{_THE}{_ITEM}(?=$|[.,;!]|\splease\b|{_ENDS_HERE[3:-1]})",
     rf"^(?:(?:please|so|ok)\s)?(?:swap|replace|exchange)\s{_THE}{_ITEM}\s(?:for|with|by)\b",
     rf"\binstead\sof\s{_THE}{_ITEM}{_ENDS_HERE}",
+    rf"\b(?:i|we)\s(?:can|may|should|shall|must|am\sto|are\sto)\s(?:now\s)?(?:stop|drop|leave\sout|skip|discontinue)\s(?:taking\s|using\s)?{_THE}{_ITEM}{_ENDS_HERE}",
     # What was done with it: "Safari is dropped", "astronomy was taken out".
     rf"^{_THE}{_ITEM}\s(?:is|are|was|were|got|has\sbeen|have\sbeen)\s(?:now\s|finally\s)?(?:dropped|axed|scrapped|removed|taken\sout|struck\soff|"
     r"discontinued|phased\sout|no\slonger\ssupported)(?=$|[,.;!]|\s(?:from|since|as\sof|for\sgood|because|after|due\sto|altogether)\b)",
+    # Whom it was given to: "returns go to Ahmed".
+    rf"^{_THE}{_ITEM}\s(?:go|goes|went|pass|passes|passed|move|moves|moved|(?:is|are)\shandled|(?:is|are)\sdone)\s(?:over\s)?(?:to|by)\s(?-i:[A-Z])[\w-]+(?=$|[,.;!]|\s(?:now|from|since|as\sof|instead))",
     # Who took it: "a fox took the hens".
     rf"^(?:a|an|the)\s(?:fox|hawk|marten|wolf|cat|dog|thief|burglar|storm|flood|fire|frost|repo\sman|bailiffs?)\s(?:took|got|killed|ate|stole|destroyed|caught)\s{_THE}{_ITEM}{_ENDS_HERE}",
     rf"^(?:somebody|someone|thieves|burglars|they)\s(?:took|stole|nicked)\s{_THE}{_ITEM}{_ENDS_HERE}",
 )
+_NOT_IN: Final = re.compile(
+    rf"^no\s{_ITEM}\s(?:in|on|with|for)\s(?:the|my|our)\s(?P<whole>[\w-]+)(?=$|[,.;!])", re.IGNORECASE
+)
+"""As in "no feta in the salad"."""
 _ELSEWHERE: Final = re.compile(
     rf"^{_THE}{_ITEM}\s(?:lives?\s(?:with|at)\s.{{2,30}}\snow|is\swith\s.{{2,30}}\snow|(?:has\s)?moved\sin\swith|"
     r"(?:has|have|got|found)\sa\snew\s(?:home|owner)(?!\s\w)|(?:has|have)\sbeen\s(?:rehomed|stolen|adopted)|"
@@ -73,11 +81,12 @@ _IT_GONE: Final = re.compile(
 """As in "nobody looks at Nagios, so I removed it from the monitoring stack"."""
 _NO_MEMBER: Final = re.compile(
     rf"^{_THE}{_ITEM}\s?(?:'s|\sis|\sare|\shas|\shave|\swas|\swere|\sgot)?(?:\s(?:now|just|finally|been))?\s"
-    r"(?:left|quit|leaves|(?:dropp?ed|drops|opted)\sout\sof|out\sof|off|no\slonger\s(?:in|on|part\sof|with)|gone\sfrom|removed\sfrom|taken\soff|"
+    r"(?:left|quit|leaves|(?:dropp?ed|drops|opted)\sout\sof|out\sof|off|no\slonger\s(?:in|on|part\sof|with)|gone\sfrom|missing\sfrom|removed\sfrom|taken\soff|"
     r"not\s(?:in|on|part\sof)|struck\soff|crossed\soff|kicked\sout\sof|thrown\sout\sof)\s(?:the|my|our|his|her|its|their)\s(?P<group>[\w-]+(?:\s[\w-]+)?)",
     re.IGNORECASE,
 )
 """As in "Sami has left the band", "kiwi is off his list"."""
+_OTHER_GROUP: Final = re.compile(r"^(?:the|that)\s(?:other|old|second|first)\s", re.IGNORECASE)
 _GROUP_IS: Final = re.compile(
     r"^(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?\s(?:is|are|has|have|consists\sof|includes?)\b", re.IGNORECASE
 )
@@ -87,7 +96,7 @@ _LEAVES: Final = re.compile(
 )
 _ANY_GROUP: Final = frozenset({"list", "plan", "menu", "programme", "program", "team", "group", "form", "set", "order"})
 _OPEN_ITEMS: Final = re.compile(
-    r"\b(?:lack(?:s|ing)?|needs?|missing|to\s(?:do|buy|get|pay|read|finish|sign|collect)|outstanding|unpaid|waiting\sfor|owes?|left\sto\s\w+|wish\slist)\b",
+    r"\b(?:to-?do(?:-?\s?list)?|lack(?:s|ing)?|needs?|missing|to\s(?:do|buy|get|pay|read|finish|sign|collect)|outstanding|unpaid|waiting\sfor|owes?|left\sto\s\w+|wish\slist)\b",
     re.IGNORECASE,
 )
 _RECEIVED: Final = re.compile(
@@ -96,6 +105,11 @@ _RECEIVED: Final = re.compile(
     re.IGNORECASE,
 )
 """What was still to be had or done and now is: "Nils had the tetanus jab today"."""
+_DONE: Final = re.compile(
+    rf"^{_THE}{_ITEM}\s(?:is|are|'s|has\sbeen|have\sbeen|was|were)\s(?:all\s|now\s|finally\s)?(?:done|finished|sorted|paid|signed|filed|handed\sin|off\sthe\slist)(?![\w-])",
+    re.IGNORECASE,
+)
+"""As in "taxes are done"."""
 _FORMS: Final = frozenset("jab shot vaccination form bill book part chapter".split())  # noqa: SIM905 - words
 """Words behind the name of an item: "the tetanus jab"."""
 _REMAINING: Final = re.compile(
@@ -137,6 +151,9 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
     """
     items = _items(earlier)
     is_of_now = first and all(not (clause.historic or clause.past) and is_plain(clause) for clause in first)
+    owner = {lemma(str(item)) for clause in first[:1] for item in clause.subject} & PERSONS
+    if owner and not owner & nouns_of(" ".join(later)):
+        return False  # "the neighbours have ducks"
     if len(items) < 2 or not is_of_now or any(clause.negated for clause in first) or OTHERS.match(earlier):
         return False
     whole = " ".join(later).rstrip(".! ")
@@ -163,6 +180,9 @@ def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
     if len(plain) > _CHARS_MAX or _DENIED.search(plain):
         return False
     if any(_is_item(what, items) for what in _named(plain)):
+        return True
+    without = _NOT_IN.match(plain)
+    if without is not None and _is_item(without["what"], items) and nouns_of(without["whole"]) <= nouns_of(earlier):
         return True
     elsewhere = _ELSEWHERE.match(plain)
     if elsewhere is not None and not elsewhere["what"][:1].isupper() and not nouns_of(elsewhere["what"]) & KIN:
@@ -205,12 +225,14 @@ def _has_left(earlier: str, items: Sequence[str], plain: str) -> bool:
     if match is None or not what or not _is_item(what, items):
         return False
     group = nouns_of(match["group"])
+    if _OTHER_GROUP.match(earlier) and "other" not in match["group"].casefold():
+        return False
     return bool(group) and (group <= nouns_of(earlier) or bool(group & _ANY_GROUP))
 
 
 def _is_had(earlier: str, items: Sequence[str], plain: str) -> bool:
     """Whether one of several things that were lacking is there now; a name at its beginning is in both statements."""
-    match = _RECEIVED.search(plain)
+    match = _RECEIVED.search(plain) or _DONE.match(plain)
     if match is None or _OPEN_ITEMS.search(earlier) is None:
         return False
     what = " ".join(word for word in match["what"].split() if word.casefold() not in _FORMS)

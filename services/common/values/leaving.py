@@ -48,7 +48,7 @@ _LEFT_A_POST: Final = re.compile(
     rf"(?:(?:has|have|is|are|was|were|'s){_ADVERBS}\s)?"
     r"(?:left(?=$|[,.;!]|\s(?:for|us|last|this|after|and|town|the\s(?:band|company|firm|team|club|school|choir|practice)))|"
     r"retires?|retired|retiring|resigned|leaving|sold\sup|stepped\sdown|stood\sdown|moved\s(?:away|abroad|on|to)|emigrated|died|"
-    r"(?:has\s)?hung\sup\s(?:his|her|their)\s(?:gloves|boots|whistle|apron|baton|hat|robe|gown|skates|racket|bat|stethoscope|scrubs|uniform|badge)|went\semeritus|(?:gone|went|moved|switched|transferred)(?:\sover)?\sto\s(?:the|a|another)\s[\w-]+\s(?:team|department|group|company)|(?:moved|transferred)(?:\sover)?\sto\s(?:the|a|another)\s[\w-]+\s(?:branch|office)|"
+    r"(?:has\s)?hung\sup\s(?:his|her|their)\s(?:gloves|boots|whistle|apron|baton|hat|robe|gown|skates|racket|bat|stethoscope|scrubs|uniform|badge)|went\semeritus|(?:gone|went|moved|switched|transferred)(?:\sover)?\sto\s(?:the|a|another)\s[\w-]+\s(?:team|department|group|company)|(?:moved|transferred|sent|posted|relocated|seconded)(?:\sover)?\sto\s(?:the|a|another)\s[\w-]+\s(?:branch|office|site|plant)|"
     r"handed\s(?:over\s)?(?:the|his|her|their)\s(?:books|reins|baton|gavel|purse|whistle|armband|post|job)"
     r"\s(?:over\s|on\s)?to\s[\w' -]{2,30}?(?=$|[,.;!]|\s(?:at|in|on|last|this|after|because|and)\b)|"
     r"quit|no\slonger\s(?:does|works|teaches|plays|leads|runs|coaches)|on\s(?:maternity|parental|sick)\sleave)(?![\w-])",
@@ -98,7 +98,7 @@ _BY_ANOTHER: Final = re.compile(
 """Somebody else gives it up."""
 _BESIDE: Final = CachedPattern(r"\b(?:too|also|as\swell|besides|both|another|second|once|twice)\b", re.IGNORECASE)
 _GENERIC: Final = frozenset(
-    "membership subscription account licence license contract lesson class place shop job course team club old".split()  # noqa: SIM905 - words
+    "membership subscription account licence license contract lesson class place job course team club old".split()  # noqa: SIM905 - words
 )
 """Words beside the name of what is given up: "my IronWorks membership"."""
 _POSSESSED: Final = frozenset(

@@ -164,6 +164,8 @@ VERBS: Final = _words(
     bite bark chew sneeze sew weave crochet prune harvest compile render merge rebase restart reboot rotate sync
     archive escalate refund insure vote tolerate avoid mentor encrypt hash validate authenticate notify remind groom
     bathe vacuum sweep scrub knead
+    share help argue assist host chair dig inherit possess sublet lack leak freeze drip creak limp crawl skip gamble
+    heal recover stink squeak overheat suffer swear
     """
 )
 NOUNS_TOO: Final = _words(
@@ -172,6 +174,7 @@ NOUNS_TOO: Final = _words(
     import delay advance exchange trade row water step produce print push pick surf sail fry repeat pause transfer
     swap deposit update edit roast grill brew dye hike jog scan handle influence reject
     merge archive sync render hash restart reboot compile bark prune harvest weave refund vote
+    share help host chair lack leak freeze drip skip crawl
     """
 )
 """Verbs that are nouns as often: read as verbs behind a pronoun or an auxiliary, or in the past."""
@@ -288,7 +291,8 @@ STATES: Final[dict[str, tuple[str, str]]] = {
             "colour",
             (
                 "black:black white:white red:red green:green blue:blue yellow:yellow brown:brown grey:grey gray:grey "
-                "pink:pink purple:purple teal:teal orange:orange"
+                "pink:pink purple:purple violet:purple teal:teal orange:orange beige:beige "
+                "turquoise:turquoise mint:mint cream:cream navy:navy lilac:lilac maroon:maroon ivory:ivory"
             ),
         ),
         ("alive", "alive:alive dead:dead"),

@@ -172,6 +172,7 @@ def lives_on(earlier: str, later: str, *, is_new: bool) -> bool:
         ):
             return True
         is_unnamed = not any(name in RELATIVES for name in people_in(later)) and person in RELATIVES
+        is_unnamed = is_unnamed and not later.lower().startswith(("our ", "my "))
         born = [t for t in _told(spoken(later)) if t.field == "child" and t.state == "parent" and t.is_of_nobody]
         if is_unnamed and _is_over(first, born, earlier, later, is_new=is_new):
             return True

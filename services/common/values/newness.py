@@ -28,7 +28,8 @@ _SINCE: Final = (
     r"(?:\s(?!(?:my|our|i|we|the|is|are|was|has|have)\b)[\w-]+)?"
 )
 _WHEN: Final = (
-    rf"(?:(?:from|as\sof|since|starting|effective|beginning|with\seffect\sfrom)\s{_MOMENT}|{_SINCE}|{_AFTER_EVENT})"
+    r"(?:(?:\w+\s){1,3}(?:lessons?|days?|weeks?|months?|years?|sessions?|attempts?)\slater|"
+    rf"(?:from|as\sof|since|starting|effective|beginning|with\seffect\sfrom)\s{_MOMENT}|{_SINCE}|{_AFTER_EVENT})"
 )
 _OPENER: Final = re.compile(
     rf"^{_WHEN},?\s(?=(?:my|our|the|an?|i|we|i'm|we're|there|\w+'s|(?-i:[A-Z]\w+))\b)", re.IGNORECASE

@@ -26,7 +26,8 @@ _ANSWER: Final = re.compile(
 """As in "no i'm not a member": the "no" answers, and denies nothing of what follows."""
 _SAID_FIRST: Final = re.compile(
     r"^(?:(?:ok|okay|well|so|and)\s)?(?:done|sorted|fixed|right|fine|anyway|btw|by\sthe\sway|true|(?:big|good|bad|great|sad|quick|happy)\s(?:day|news|update)|"
-    r"(?:quick\s)?(?:update|heads[\s-]up)(?:\s(?:all|everyone|everybody|folks|team|guys))?|(?:all|everyone|everybody|folks|team|guys))\s?[,:!-]\s{1,3}(?=\w)",
+    r"(?:quick\s)?(?:update|heads[\s-]up)(?:\s(?:all|everyone|everybody|folks|team|guys))?|(?:all|everyone|everybody|folks|team|guys)|(?:on|with)\s(?:second|further|more)\s(?:thoughts?|reflection)|on\sreflection|come\sto\sthink\sof\sit|"
+    r"(?:thinking|having\sthought)\sabout\sit|(?:(?:a|one)\s)?(?:small|slight|quick|minor|little|tiny)\s(?:change|correction))\s?[,:!-]\s{1,3}(?=\w)",
     re.IGNORECASE,
 )
 _BESIDE: Final = re.compile(
@@ -36,6 +37,11 @@ _NO_SUBJECT: Final = re.compile(
     r"^(?:haven't|have\snot|hadn't)\s(?:yet\s)?[a-z]+(?:ed|en|ne|nt|de|ld|ght|et)\s", re.IGNORECASE
 )
 """As in "haven't signed the contract"."""
+_NO_BUYER: Final = re.compile(
+    r"^(?:(?:just|finally|we|so)\s)?(?:bought|adopted|got)\s(?:a|an|my|our|some|two|myself)\s(?!(?:call|letter|mail|message|text|bit|lot|cold)\b)",
+    re.IGNORECASE,
+)
+"""As in "bought a television"."""
 _NOTED: Final = re.compile(
     r"^(?:(?:please|pls|kindly|just|also)\s){0,2}(?:note|be\saware|be\sadvised|remember|bear\sin\smind|keep\sin\smind|"
     r"take\snote|make\sa\snote|don't\sforget|you\sshould\sknow)\sthat\s(?=(?:i|i'm|i've|we|we're|we've|my|our|the|it|(?-i:[A-Z])[\w'-]+)\s)",
@@ -56,7 +62,9 @@ _FOR_RECORDS: Final = re.compile(
 )
 """As in "for the runbook: we release on Wednesdays": where it is to be written down. It limits nothing."""
 _CONJUNCTION: Final = re.compile(r"^(?:oh,?\s)?(?:and|but)\s(?!(?:yet|so|also|then|now)\b)(?=[\w'])", re.IGNORECASE)
-_NEWS: Final = re.compile(r"\b(?:update|heads|news)\b", re.IGNORECASE)
+_NEWS: Final = re.compile(
+    r"\b(?:update|heads|news|thoughts?|reflection|think|thinking|change|correction)\b", re.IGNORECASE
+)
 """Openers that say that what follows is new."""
 
 
@@ -79,7 +87,7 @@ def without_opener(text: str) -> Opened:
     member".
     """
     rest, is_new = text, False
-    if _NO_SUBJECT.match(text):
+    if _NO_SUBJECT.match(text) or _NO_BUYER.match(text):
         rest = f"I {text[:1].lower()}{text[1:]}"
     for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _BESIDE, _ANSWER, _CONJUNCTION, _FOR_RECORDS, _MATRIX, _NOTED):
         match = pattern.match(rest)

@@ -33,6 +33,13 @@ _OFF: Final = CachedPattern(
     r"(?P<whole>[\w'-]+(?:\s[\w'-]+){0,4})",
     re.IGNORECASE,
 )
+_OWNED: Final = re.compile(r"^my\b", re.IGNORECASE)
+_OTHERS_OWN: Final = re.compile(r"\b[\w-]+'s\s\w|\b(?:his|her|their)\s\w")
+_MAY_BE: Final = re.compile(
+    r"^(?:the\s|my\s|our\s)?(?P<what>[\w-]{2,30}(?:\s[\w-]{2,30})?)\s(?:may|can|should|must|shall)\s(?:always\s)?be\s(?P<verb>[a-z]{3,20})\s(?P<rest>[^,;:]{2,80})$",
+    re.IGNORECASE,
+)
+"""As in "deliveries may be left with the neighbours"."""
 _DENIED: Final = re.compile(r"(?:\b(?:not|never|without|would|could|might|if)\b|n't\b)", re.IGNORECASE)
 _HAD_TO: Final = re.compile(
     r"\b(?:i|we)(?:'ve|\shave)?\s(?:had\sto|decided\sto|were\sforced\sto|was\sforced\sto|chose\sto)\s(?P<deed>cancel|drop|sell|stop|quit|give\sup|return|remove|call\soff|"
@@ -76,6 +83,15 @@ _NO_ORDERS: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 _SELF: Final = frozenset({"me", "us"})
+_ONE_OFF: Final = re.compile(
+    r"^(?:please\s|just\s)?(?:(?:let|tell|show|give|send|remind|help|keep|get|bring|hand)\s(?:me|us)|take|bring|check|look|find|see|try)\b",
+    re.IGNORECASE,
+)
+
+
+def is_one_off(order: str) -> bool:
+    """Returns whether something is asked for once: on another day "let me know how it goes" is another request."""
+    return _ONE_OFF.match(order) is not None
 
 
 def in_plain_form(earlier: str, later: str) -> tuple[str, str]:
@@ -105,6 +121,9 @@ def is_taken_off(earlier: str, piece: str) -> bool:
     words = {lemma(token.lower) for token in tokenize(earlier)}
     what, whole = nouns_of(match["what"]), nouns_of(match["whole"])
     is_self = match["what"].casefold() in _SELF and bool(words & _SELF)
+    owner = _OWNED.search(match["what"])
+    if owner is not None and owner[0].casefold() == "my" and _OTHERS_OWN.search(earlier):
+        return False  # "put Ana's name on the list", "take my name off the list"
     return bool(whole) and whole <= words and (is_self or (bool(what) and what <= words))
 
 
@@ -134,6 +153,8 @@ def is_ordered_otherwise(earlier: str, later: str) -> bool:
     ends = [words[begin : len(words) - end] for words in (old, new)]
     if not begin or not all(0 < len(one) <= _ENDS_MAX for one in ends):
         return False
+    if (ends[0][0] in PREPOSITIONS | {"as"}) is not (ends[1][0] in PREPOSITIONS | {"as"}):
+        return False  # "brief", "in French"
     named = [nouns_of(" ".join(one)) for one in ends]
     shared = nouns_of(" ".join((*old[1:begin], *old[len(old) - end :])))
     if not shared or not all(named) or named[0] & named[1] or _DENIED.search(later):
@@ -190,6 +211,9 @@ def as_order(text: str) -> str:
     stopped = _STOP.match(plain)
     if stopped is not None:
         return f"do not {lemma(stopped['verb'].casefold())}{plain[stopped.end() :]}"
+    passive = _MAY_BE.match(plain.rstrip(".! "))
+    if passive is not None:
+        return f"{lemma(passive['verb'].casefold())} {passive['what'].lower()} {passive['rest']}"
     permitted = _YOU_MAY.sub("", plain)
     if permitted != plain:
         return _KEEP.sub("make ", permitted)

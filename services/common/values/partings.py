@@ -22,6 +22,7 @@ from services.common.values.belongings import PERSONS
 from services.common.values.holders import holder_of
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality
+from services.common.values.near import leaves_the_near
 from services.common.values.phrases import Phrase, compiled, read_phrases, value_words
 from services.common.values.pieces import clauses_up_to, read_statement
 from services.common.values.reading import Clause
@@ -74,18 +75,7 @@ _WORDS_OF_ONE_THING_MAX: Final = 7
 _WORDS_MAX: Final = 16
 """In longer clauses a thing is named for many reasons."""
 _DIED: Final = re.compile(r"\bi (?:have |has )?(?:died|passed away|passed on)\b")
-_LEFT_WORK: Final = re.compile(
-    r"\bi\s(?:have\s|has\s)?(?:left|quit)\s(?:the\s)?(?:company|firm|team|department|agency|studio|practice|school|job)\b"
-)
-_AT_WORK: Final = frozenset("share work sit commute lunch carpool pair".split())  # noqa: SIM905 - words
-"""What is done with a colleague."""
 _LEFT: Final = frozenset({"quit", "left", "leave", "leaving", "resigned"})
-_EMIGRATED: Final = re.compile(r"\bi\s(?:have\s|has\s)?(?:emigrated|moved\s(?:abroad|overseas))\b")
-_FOR_ME: Final = frozenset(
-    "pick water drive feed clean walk mow fix help teach bring collect look cut cook babysit mind".split()  # noqa: SIM905
-)
-_WITH_ME: Final = frozenset("share meet train play run swim commute drive live cook".split())  # noqa: SIM905 - words
-"""What somebody does for the speaker, and with them: it ends when they leave the country."""
 _NO_OPENING: Final = PREPOSITIONS | {"since", "after", "because", "before", "until", "when", "while", "as"}
 _LASTING: Final = frozenset("know remember meet believe recommend admire trust miss".split())  # noqa: SIM905 - words
 _USED: Final = frozenset(
@@ -146,12 +136,7 @@ def is_given_up(earlier: str, later: str) -> bool:
     """
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or later.rstrip().endswith("?") or '"' in later:
         return False
-    if any(_EMIGRATED.search(turned_to(later, person)) and _is_near(earlier, person) for person in people_in(later)):
-        return True
-    if any(
-        _LEFT_WORK.search(turned_to(later, person)) and _is_near(earlier, person, _AT_WORK)
-        for person in people_in(later)
-    ):
+    if leaves_the_near(earlier, later):
         return True
     if _SURVIVES.search(later) and _FINAL.search(later) is None:
         return False
@@ -205,6 +190,8 @@ def _ends(earlier: str, said: str, later: str) -> bool:
             if parting.kind == "taken_up":
                 if _is_in_use(clause) and _is_rival(clause, known, parting, said, later):
                     return True
+            elif not _is_own_pursuit(clause, known, parting.thing):
+                continue  # "the garden has a bench", where the allotment is sold
             elif _is_of_somebody(clause, parting.thing) or (parting.is_left and _is_of_itself(clause, parting.thing)):
                 continue  # "Ravi cycles to work", "the bakery has good rye"
             elif _is_it(parting.thing, principal) and (parting.kind != "done" or is_going_on):
@@ -253,6 +240,12 @@ def _is_it(thing: frozenset[str], known: frozenset[str]) -> bool:
     return any(own <= known | family for family in _data().families if family & known and own & family)
 
 
+def _is_own_pursuit(clause: Clause, known: frozenset[str], thing: frozenset[str]) -> bool:
+    """Whether a clause names the thing itself, or is the speaker's, who spares the word: "I train for a marathon"."""
+    subject = {str(item) for item in clause.subject}
+    return bool(thing & known) or bool(subject & {"i", "we"})
+
+
 def _is_lasting(clause: Clause) -> bool:
     if (
         clause.modality not in {Modality.STATED, Modality.HEDGED}
@@ -268,7 +261,7 @@ def _is_lasting(clause: Clause) -> bool:
     )
     if is_over or clause.verb in _LASTING:
         return False
-    if len(clause.tokens) > _WORDS_MAX:
+    if len(clause.tokens) > _WORDS_MAX or (not clause.subject and RELATIVES - _HOUSEHOLD & set(clause.words[:2])):
         return False
     subject = {word for item in clause.subject for word in str(item).split()}
     if subject & PERSONS - _HOUSEHOLD and clause.verb not in {"be", *_PERMITTING}:
@@ -288,23 +281,6 @@ def _known(clause: Clause) -> frozenset[str]:
     items = [str(item) for item in (*clause.subject, *clause.rest)]
     words = {lemma(word) for item in items for word in item.split()} | {lemma(word) for word in clause.words}
     return frozenset({*words, *(lemma(word) for word in clause.tokens)} - PREPOSITIONS)
-
-
-def _is_near(earlier: str, person: str, deeds: frozenset[str] = _WITH_ME) -> bool:
-    """Whether a statement says what somebody does for the speaker or with them, where they live."""
-    for clause in read_statement(earlier).clauses:
-        subject = {word for item in clause.subject for word in str(item).split()}
-        if clause.past or clause.negated or clause.historic:
-            continue
-        opening = [lemma(word) for word in spoken(earlier).lower().split()[1:3]]
-        if clause.words[:1] == (person,) and _FOR_ME & set(opening):
-            return True
-        with_whom = {
-            word for item in clause.rest if clause.prepositions.get(item) == "with" for word in str(item).split()
-        }
-        if {"i", "we"} & subject and clause.verb in deeds and person in with_whom:
-            return True
-    return False
 
 
 def _is_of_the_dead(clause: Clause) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.lexicon import VERBS
+from services.common.values.lexicon import SMALL_NUMBERS, VERBS
 from services.common.values.tokens import lemma
 
 _CHARS_MAX: Final = 250
@@ -52,6 +52,12 @@ _FROM_TODAY: Final = re.compile(
     re.IGNORECASE,
 )
 _IN_ONE: Final = re.compile(r"\bin\sa\s(?P<unit>week|fortnight)(?:'s\stime)?\b", re.IGNORECASE)
+_MINUTES: Final = {"fifteen": "15", "thirty": "30", "forty-five": "45"}
+_HALF_PAST: Final = re.compile(
+    r"\b(?P<at>at|from|until|till|by|before|after)\s(?P<hour>one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s(?P<minute>fifteen|thirty|forty-five)\b(?!\s(?:minutes|people|euros|pounds|dollars))",
+    re.IGNORECASE,
+)
+"""As in "at seven thirty"."""
 _ONE: Final = {"week": "one week", "fortnight": "two weeks"}
 _HAS: Final = re.compile(
     r"(?<=[a-z])'s\s(?=(?:now\s|just\s|finally\s)?(?:left|died|moved|folded|emigrated|retired|quit|resigned|been)\b)",
@@ -63,6 +69,17 @@ _IS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "the hall's shut down"."""
+_GOT: Final = re.compile(
+    r"\b(?:got|get|gets)\s(?=(?:moved|postponed|rescheduled|delayed|pushed|brought|put|shifted|changed|renamed|replaced|raised|lowered|reduced|increased|cut|"
+    r"shortened|extended|swapped|cancelled|canceled|scrapped|axed|dropped|shelved|repaired|fixed|mended|closed|reopened|painted|transferred|promoted|stolen|sold)\b)",
+    re.IGNORECASE,
+)
+"""As in "the meeting got moved to Friday"."""
+_DISCHARGED: Final = re.compile(
+    r"\b(?:they|the\s(?:hospital|clinic|doctors?|ward))(?:'ve|\shave|\shas)?\s(?:discharged|released)\s(?P<who>(?:(?:my|our)\s)?[\w-]{2,20})",
+    re.IGNORECASE,
+)
+"""As in "they discharged Mum this morning"."""
 _BOOTS: Final = re.compile(
     r"^(?:(?:i|we)(?:'ve|\shave)?\s)?hung\sup\smy\s(?:boots|skates|racket|gloves|whistle|cleats|trainers)\b",
     re.IGNORECASE,
@@ -85,6 +102,13 @@ _DOING_AGAIN: Final = re.compile(
 )
 """As in "I'm reading my books on paper again", without what is said beside it."""
 
+_MINE: Final = re.compile(
+    r"\b(?P<whose>mine|ours)\s(?=(?:is|are|has|have|costs?|runs?|starts?|takes?)\b)", re.IGNORECASE
+)
+_OWN_THING: Final = re.compile(
+    r"^(?:my|our)\s(?P<what>[a-z]{2,20}(?:\s[a-z]{2,20})?)\s(?:is|are|has|have|costs?|runs?|starts?|takes?)\b",
+    re.IGNORECASE,
+)
 _OF_THEM: Final = re.compile(r"^(?:her|his)\s(?=\w+\s(?:at|in|with)\s)", re.IGNORECASE)
 _THEY_LEFT: Final = re.compile(r"^[A-Z][\w-]{1,30}\s(?:has\s)?left\s(?=[A-Z])")
 
@@ -106,9 +130,10 @@ def in_plain_words(text: str) -> str:
     if says is not None:
         said, comma, remark = plain[says.end() :].rstrip(".! ").partition(",")
         return f"{said} now{comma}{remark}"
-    plain = _IS.sub(" is ", _HAS.sub(" has ", plain))
+    plain = _IS.sub(" is ", _HAS.sub(" has ", _GOT.sub("was ", plain)))
     if _BOOTS.search(plain) is not None:
         return "I no longer play"
+    plain = _DISCHARGED.sub(r"\g<who> is discharged", plain)
     off = _WRITTEN_OFF.search(plain)
     if off is not None:
         return f"{off['what']} is a total loss"
@@ -139,6 +164,10 @@ def with_span_first(text: str) -> str:
 
     "From today" would be read as a word that something is new.
     """
+    text = _HALF_PAST.sub(
+        lambda match: f"{match['at']} {SMALL_NUMBERS[match['hour'].casefold()]}:{_MINUTES[match['minute'].casefold()]}",
+        text,
+    )
     return _IN_ONE.sub(lambda match: f"in {_ONE[match['unit'].casefold()]}", _FROM_TODAY.sub(r"in \g<span>", text))
 
 
@@ -148,3 +177,16 @@ def as_own(earlier: str, later: str) -> tuple[str, str]:
     if owner is None or leaver is None:
         return earlier, later
     return f"My {earlier[owner.end() :].partition(', so ')[0]}", f"I left {later[leaver.end() :]}"
+
+
+def with_own_noun(earlier: str, later: str) -> str:
+    """Returns a later statement with the noun of the earlier one for "mine": "they moved the desks, mine is new"."""
+    mine = _MINE.search(later)
+    thing = _OWN_THING.match(earlier) if mine is not None else None
+    if mine is None or thing is None:
+        return later
+    before = {lemma(word.casefold().strip(".,;:!")) for word in later[: mine.start()].split()}
+    if lemma(thing["what"].split()[-1].casefold()) not in before:
+        return later
+    owner = "our" if mine["whose"].casefold() == "ours" else "my"
+    return f"{later[: mine.start()]}{owner} {thing['what']} {later[mine.end() :]}"

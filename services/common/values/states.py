@@ -24,6 +24,10 @@ _HELD_AT: Final = frozenset({"job", "home", "school"})
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
 _OWN: Final = frozenset({"i", "we"})
 _WAS: Final = re.compile(r"(?:i|we)\s(?:was|were)\b", re.IGNORECASE)
+_LONG_AGO: Final = CachedPattern(
+    r"\b(?:when\s(?:i|we)\s(?:was|were)|as\sa\s(?:kid|child|boy|girl|student|teenager)|back\s(?:then|in\s(?:the|my|\d))|in\smy\s(?:twenties|thirties|youth))\b",
+    re.IGNORECASE,
+)
 _YEARS_AGO: Final = CachedPattern(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
 _TO_OTHERS: Final = CachedPattern(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
@@ -49,7 +53,7 @@ def has_another_state(earlier: str, later: str, *, is_told: bool) -> bool:
         return False
     if _turns_a_life(earlier, later):
         return True
-    if _WAS.match(earlier):
+    if _WAS.match(earlier) or _LONG_AGO.search(earlier) is not None:
         return False  # "I was a vegetarian for ten years" is as true as before
     if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
         return False

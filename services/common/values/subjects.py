@@ -20,11 +20,19 @@ _NUMBERED: Final = re.compile(
     r"^(?P<what>(?:(?:the|my|our)\s)?[a-z]{3,20}\s\d{1,4}[a-z]?)\s(?=(?!(?-i:is\son))[a-z]{2,20}s\b)", re.IGNORECASE
 )
 """As in "room 12 seats thirty"."""
+_NAMED: Final = re.compile(
+    r"^(?P<who>(?:[Tt]he|[Mm]y|[Oo]ur)(?:\s[\w-]{2,20}){1,3})\s(?:is|'s)\s(?:called\s|named\s)?(?P<name>(?:(?:Mr|Mrs|Ms|Dr)\.?\s)?[A-Z][\w'-]{1,30}(?:\s[A-Z][\w'-]{1,30})?)$"
+)
 _UNKNOWN_VERB: Final = re.compile(
     r"^(?P<what>(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?)\s[a-z]{3,20}s\s(?=(?:in|at|on|to|from|for|with|by|as|\d+|an?|the|every|only)\b)",
     re.IGNORECASE,
 )
 """As in "the geo api answers in 40 ms", where no other word is a verb."""
+_OBJECT: Final = re.compile(
+    r"^(?P<deed>(?:so\s)?(?:i|we)(?:'ve|'m|'re)?\s(?:now\s|only\s)?[a-z]{2,20})\s(?:it|her|him|them)\b(?!\s\w+ing\b)",
+    re.IGNORECASE,
+)
+"""As in "we feed her once a day"."""
 _AND: Final = re.compile(r"\sand\s(?=\w)", re.IGNORECASE)
 _OPENS: Final = frozenset({"the", "my", "our"})
 _SPEAKERS: Final = frozenset({"i", "we"})
@@ -51,8 +59,14 @@ def with_subjects(parts: Iterable[str]) -> Iterator[str]:
         elif subject and _goes_on(subject, part):
             yield f"{subject} {part}"
         else:
+            yield _with_object(subject, part)
             subject = _subject(part) or subject
-            yield part
+
+
+def _with_object(subject: str, part: str) -> str:
+    """A part with what stands before it in place of "it", "her" or "him": "the cat got fat, we feed her once"."""
+    match = _OBJECT.match(part) if " " in subject and subject.rsplit(maxsplit=1)[-1].casefold() not in KIN else None
+    return part if match is None else f"{match['deed']} {subject[:1].lower()}{subject[1:]}{part[match.end() :]}"
 
 
 def split_verbs(part: str) -> tuple[str, ...]:
@@ -62,6 +76,13 @@ def split_verbs(part: str) -> tuple[str, ...]:
         if _goes_on(subject, part[match.end() :]):
             return part[: match.start()], f"{subject} {part[match.end() :]}"
     return (part,)
+
+
+def with_name(first: str, part: str) -> Iterator[str]:
+    """Yields a part with the name in place of what bears it: "Poldi has fleas" of "our dog is called Poldi, ..."."""
+    match = _NAMED.match(first)
+    if match is not None and part.startswith(f"{match['who']} "):
+        yield f"{match['name']}{part[len(match['who']) :]}"
 
 
 def _subject(part: str) -> str:

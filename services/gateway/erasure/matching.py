@@ -13,7 +13,7 @@ from typing import Final
 from services.common.values.complements import KIN
 from services.common.values.lexicon import AUXILIARIES, VERBS
 from services.common.values.tokens import lemma
-from services.gateway.erasure.naming import is_name, surname_behind
+from services.gateway.erasure.naming import is_name, is_of_a_make, surname_behind
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
@@ -232,6 +232,8 @@ def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
             if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
         ]
         hits = [p for p in hits if not _is_from_elsewhere(words, p, wanted) and not _is_of_thing(words, p, wanted)]
+        if wanted.topics & ROLES:
+            hits = [place for place in hits if not is_of_a_make(words, place)]
         others = [surname_behind(words, place, wanted.names) for place in hits]
         if "" in others:
             found.append(index)

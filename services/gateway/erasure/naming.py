@@ -49,6 +49,13 @@ _ADVERBS: Final = frozenset("also still never always just even only often usuall
 """Between who does something and the verb."""
 _REACHES: Final = frozenset({"text", "message", "phone", "email"})
 """What somebody does who gets in touch; else these are nouns."""
+_OF_PERSONS: Final = frozenset(
+    """
+    family appointment case matter meeting story affair thing account file dinner visit business twins kids girl boy
+    guy lady man woman couple party letter birthday wedding estate house call interview
+    """.split()  # noqa: SIM905 - words
+)
+"""Behind a name these are matters of somebody: "the Roland affair"."""
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _NAMED_AFTER: Final = frozenset(
     "letter epistle gospel book feast psalm church chapel cathedral town city village university island".split()  # noqa: SIM905
@@ -133,6 +140,21 @@ def _is_first_name(before: Word, name: tuple[str, ...]) -> bool:
     """Whether a capital before a surname makes it another one's: "Bruce Lee", where "Dr Lee" is meant."""
     is_name = before.is_capital and before.bare not in {*name, *TITLES} and before.lower == before.bare
     return is_name and before.lower not in DETERMINERS | FIRST | LINKS and before.bare not in ROLES
+
+
+def is_of_a_make(words: Sequence[Word], place: int) -> bool:
+    """Returns whether a name between "the" and a noun says of which make something is: "the Roland keyboard".
+
+    Where a person is meant. The name of a project stands so as well: "the Heron budget".
+    """
+    before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
+    after = words[place + 1] if place + 1 < len(words) else None
+    if before is None or before.lower != "the" or after is None or after.index != words[place].index + 1:
+        return False
+    if words[place].is_possessive or not words[place].is_capital:
+        return False
+    is_noun = after.text.islower() and after.text.isalpha() and after.lower not in LINKS | DETERMINERS | _OF_PERSONS
+    return is_noun and after.bare not in AUXILIARIES and lemma(after.bare) not in VERBS and after.bare not in ROLES
 
 
 def surname_behind(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:

@@ -134,7 +134,12 @@ def test_the_subject_of_an_event() -> None:
 def test_every_phrase_of_the_data_files_compiles_can_be_found_and_is_fast() -> None:
     worst = [f" {unit * (250 // len(unit))} . " for unit in ("i am ", "the ", "my new ", "A a ", "it is now ")]
     folder = Path(services.common.values.lives.__file__).with_name("data")
-    lines = [line for file in sorted(folder.rglob("*.toml")) for line in file.read_text("utf-8").splitlines()]
+    lines = [
+        line
+        for file in sorted(folder.rglob("*.toml"))
+        if file.name != "contrasts.toml"
+        for line in file.read_text("utf-8").splitlines()
+    ]
     phrases = list(read_phrases("\n".join(line for line in lines if line[:1] in "*{" or line[:1].islower())))
     listed = [phrase for phrase in phrases if " = " not in phrase.text]
     assert len(listed) > 2_000
