@@ -15,9 +15,10 @@ import numpy as np
 
 from services.common.embedding.embedder import Embedder
 from services.episodic.candidates import CandidateQuery, Candidates
+from services.episodic.columns import EpisodeColumns
 from services.episodic.config import TextSettings
 from services.episodic.model import EpisodeId, Owner, episode_pieces
-from services.episodic.store import EpisodeColumns, EpisodeStore, Vector
+from services.episodic.store import EpisodeStore, Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ def list_identity(request: pb.ListEpisodesRequest) -> Cursor:
 
 
 def _time(v: Violations, request: pb.ListEpisodesRequest | pb.SearchEpisodesRequest, name: str) -> datetime | None:
-    if not request.HasField(name):  # type: ignore[arg-type]  # the callers name fields of theirs
+    if not request.HasField(name):
         return None
     return v.read(lambda: moment(getattr(request, name), field_path=name), None)
 

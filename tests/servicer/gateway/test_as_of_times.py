@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ async def test_spec_3_7_searches_of_episodes_have_both_times(client: Client, use
     later = await client.remember(user_id, "c1", "The code of the gate is 5678.")
     await visible(client, user_id, later.consistency_token)
 
-    async def found(**times: datetime) -> dict[str, ScoredEpisode]:
+    async def found(**times: Any) -> dict[str, ScoredEpisode]:
         hits = await client.search_episodes(user_id, "What is the code of the gate?", **times)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         return {hit.episode.text: hit for hit in hits}
@@ -118,7 +119,7 @@ async def test_spec_3_7_lists_of_facts_have_both_times(client: Client, user_id: 
     known = datetime.now(UTC)
     await client.create_fact(user_id, jena, context, valid_from_time=year(2023))
 
-    async def listed(**times: datetime) -> set[str]:
+    async def listed(**times: Any) -> set[str]:
         return {fact.text async for fact in client.list_facts(user_id, **times)}
 
     assert await listed() == {ulm, jena}
