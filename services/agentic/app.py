@@ -271,7 +271,12 @@ async def open_agentic_on(
         if maintenance is not None:
             bounds = chosen.maintenance
             runner = MaintenanceRunner(
-                maintenance, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max
+                maintenance,
+                clock=clock,
+                ids=ids,
+                leader=leader,
+                seconds_max=bounds.run_seconds_max,
+                undone_days=bounds.undone_days,
             )
             retention = chosen.idempotency_retention_seconds
             reembed = ReembedRows("agentic.reembed_notes", former_store, embedder, chosen.model_change, beside=other)

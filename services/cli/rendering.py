@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mneme_client import Explanation, Memory, RecallResult, SourceTrust, TierReport, TierState, Turn
+from mneme_client import Explanation, Interaction, Memory, Note, RecallResult, SourceTrust, TierReport, TierState, Turn
 
 # Remembered text may hold escape sequences that would move the cursor or rename the window.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -54,6 +54,17 @@ _LINES_SHOWN = 5  # of facts and of notes; `--json` has all
 def plain(text: str) -> Text:
     """Text from a memory, without control characters or markup."""
     return Text(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+MARKS_MISSING: Final = "Which of these are superseded is not known: the semantic tier did not respond in time."
+
+
+def mark_of(one: Interaction | Note) -> str:
+    """Words behind a text that holds no more; empty for one that does."""
+    if not one.superseded_by:
+        return ""
+    is_whole = all(statement.whole_turn for statement in one.superseded_statements)
+    return " (superseded)" if is_whole or isinstance(one, Note) else " (superseded in part)"
 
 
 def counted(count: int, noun: str) -> str:

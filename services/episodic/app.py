@@ -259,7 +259,12 @@ def _upkeep(
     ids = Uuid7Ids(resources.clock)
     bounds = settings.maintenance
     runner = MaintenanceRunner(
-        maintenance, clock=resources.clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max
+        maintenance,
+        clock=resources.clock,
+        ids=ids,
+        leader=leader,
+        seconds_max=bounds.run_seconds_max,
+        undone_days=bounds.undone_days,
     )
     chosen = settings.retention
     retain = RetainEpisodes(store, index, resources.clock, ids, chosen, notify=indexer.notify)

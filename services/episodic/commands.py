@@ -35,7 +35,7 @@ from services.episodic.model import (
     UserId,
 )
 from services.episodic.removal_store import EpisodeSelection
-from services.episodic.service import SearchQuery
+from services.episodic.similar import SearchQuery
 from services.episodic.store import EpisodeCursor, EpisodeFilter, Vector
 
 _TimeField: TypeAlias = Literal["start_time", "end_time"]
@@ -172,6 +172,7 @@ def search_query(request: pb.SearchEpisodesRequest, *, tenant_id: str, rules: Ru
     given = v.read(lambda: vector(request.query_vector, "query_vector", rules), None) if has_vector else None
     reader = v.read(lambda: reader_of(request), _NOBODY)
     v.number("limit", request.limit, low=0, high=limits.limit_max)
+    held_at, known_at = _time(v, request, "as_of_time"), _time(v, request, "known_at_time")
     v.raise_if_any()
     return SearchQuery(
         owner=_owner(tenant_id, request.user_id),
@@ -179,6 +180,8 @@ def search_query(request: pb.SearchEpisodesRequest, *, tenant_id: str, rules: Ru
         vector=given,
         scope_keys=reader.visible_keys(),
         limit=request.limit or limits.limit_default,
+        held_at=held_at,
+        known_at=known_at,
     )
 
 
@@ -209,7 +212,7 @@ def list_identity(request: pb.ListEpisodesRequest) -> Cursor:
     return ("ListEpisodes", request.user_id, request.conversation_id, status, *times, *reader_identity(request))
 
 
-def _time(v: Violations, request: pb.ListEpisodesRequest, name: _TimeField) -> datetime | None:
+def _time(v: Violations, request: pb.ListEpisodesRequest | pb.SearchEpisodesRequest, name: str) -> datetime | None:
     if not request.HasField(name):
         return None
     return v.read(lambda: moment(getattr(request, name), field_path=name), None)

@@ -194,6 +194,7 @@ class EpisodicSettings:
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     tokens: TokenSettings = field(default_factory=TokenSettings)
     cached_episodes_max: CountOrNone = 200_000  # columns of an owner with more are read from the store for each search
+    former_candidates: Count = 200  # episodes of which those are chosen that had been recorded by a time, at least
     archived_candidates: CountOrNone = 50  # archived episodes that a search as of a time compares; 0: none
     timed_candidates: CountOrNone = 50  # episodes of a time that a question names, where no other is found; 0: none
     importance: ImportanceSettings = field(default_factory=ImportanceSettings)

@@ -16,7 +16,8 @@ from services.episodic.candidates import Candidates, Statistics
 from services.episodic.commands import list_identity
 from services.episodic.comparison import ModelComparison
 from services.episodic.model import Episode, EpisodeStatus
-from services.episodic.service import EpisodePage, ScoredEpisode, StoreResult
+from services.episodic.service import EpisodePage, StoreResult
+from services.episodic.similar import ScoredEpisode
 from services.episodic.store import UNASSESSED
 
 _COUNT_MAX: Final = 2**31 - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -31,6 +32,7 @@ from services.episodic.model import (
     decay_factor,
 )
 from services.episodic.removal_store import Deleted, EpisodeSelection
+from services.episodic.similar import ScoredEpisode, SearchQuery
 from services.episodic.store import (
     EpisodeCursor,
     EpisodeFilter,
@@ -38,7 +40,6 @@ from services.episodic.store import (
     EpisodeStore,
     EpisodeUse,
     IndexQuery,
-    Vector,
 )
 from services.episodic.timed import TimedCandidates
 from services.episodic.token_search import TokenSearch
@@ -73,26 +74,6 @@ class Deletion:
     tenant_id: TenantId
     owner: Owner | None  # None: everything of the tenant
     selection: EpisodeSelection  # of the owner's episodes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchQuery:
-    """A search for similar episodes, with every default filled in."""
-
-    owner: Owner
-    text: str
-    vector: Vector | None  # None: the text is embedded here
-    scope_keys: Sequence[str]  # of the places that the reader sees
-    limit: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredEpisode:
-    """A hit."""
-
-    episode: Episode
-    score: float  # similarity x decay x feedback factor
-    similarity: float  # cosine, in [-1, 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +205,7 @@ class EpisodeService:
         """The active episodes with the highest similarity x decay x feedback factor, best first, ties by id.
 
         Decay and feedback reorder the most similar `limit` x `overfetch_factor` episodes. Those found count as used.
+        As of a time, episodes that were archived since are among them; see `SearchQuery`.
 
         Raises:
             StoreUnavailable: The index or the store cannot be asked.
@@ -232,24 +214,38 @@ class EpisodeService:
         vector = query.vector if query.vector is not None else await self._embedder.embed_query(query.text)
         # Without words there are no lexical hits.
         index_query = IndexQuery(owner=query.owner, text="", vector=vector, scope_keys=query.scope_keys)
-        hits = await self._index.search(index_query, limit=query.limit * scoring.overfetch_factor)
-        columns = await self._store.columns_at(query.owner, list(hits.dense), scope_keys=query.scope_keys)
-        now = self._clock.now().timestamp()
-        scored = []
-        for i, key in enumerate(columns.keys):
-            similarity = hits.dense[key]
-            days = max(0.0, (now - columns.times[i]) / 86_400)
-            score = similarity / (1.0 + days / scoring.decay_scale_days) * self._feedback_factor(columns.feedbacks[i])
-            scored.append((-score, columns.episode_ids[i], similarity))
+        limit = query.limit * scoring.overfetch_factor
+        if query.known_at is not None:  # many may have been recorded later
+            limit = max(limit, self._settings.former_candidates)
+        hits = await self._index.search(index_query, limit=limit)
+        active = await self._store.columns_at(query.owner, list(hits.dense), scope_keys=query.scope_keys)
+        found = [(active, [hits.dense[key] for key in active.keys])]
+        archived_after = query.archived_after(self._clock.now())
+        if archived_after is not None and self._settings.archived_candidates:
+            found.append(
+                await self._archived.similar(
+                    query.owner, query.text, vector, scope_keys=query.scope_keys, archived_after=archived_after
+                )
+            )
+        now = (query.held_at or self._clock.now()).timestamp()
+        scored: list[tuple[float, bytes, float]] = []
+        seen: set[bytes] = set()  # one that is archived at this moment may be in both
+        for columns, similarities in found:
+            for i, similarity in enumerate(similarities):
+                if columns.episode_ids[i] not in seen and query.knows(columns.episode_ids[i]):
+                    seen.add(columns.episode_ids[i])
+                    days = max(0.0, (now - columns.times[i]) / 86_400)
+                    factor = self._feedback_factor(columns.feedbacks[i]) / (1.0 + days / scoring.decay_scale_days)
+                    scored.append((-similarity * factor, columns.episode_ids[i], similarity))
         best = sorted(scored)[: query.limit]
         episodes = await self._store.get(query.owner, [EpisodeId(UUID(bytes=name)) for _, name, _ in best])
-        found = [
+        scored_episodes = [
             ScoredEpisode(episode=episode, score=-negative_score, similarity=similarity)
             for negative_score, name, similarity in best
             if (episode := episodes.get(EpisodeId(UUID(bytes=name)))) is not None
         ]
-        self._accesses.record(query.owner, [one.episode.content.episode_id for one in found])
-        return found
+        self._accesses.record(query.owner, [one.episode.content.episode_id for one in scored_episodes])
+        return scored_episodes
 
     async def search_candidates(self, query: CandidateQuery) -> Candidates:
         """Coarse evidence for a retrieval pipeline: see `CandidateSearch`, `TimedCandidates`, `ArchivedCandidates`."""
@@ -321,10 +317,10 @@ class EpisodeService:
         """
         await self._accesses.flush()
 
-    def decay_factor(self, episode: Episode) -> float:
-        """How far the episode has decayed by now, in (0, 1]."""
+    def decay_factor(self, episode: Episode, at: datetime | None = None) -> float:
+        """How far the episode has decayed by a time, by now where None, in (0, 1]."""
         scale_days = self._settings.scoring.decay_scale_days
-        return decay_factor(episode.content.time, now=self._clock.now(), scale_days=scale_days)
+        return decay_factor(episode.content.time, now=at or self._clock.now(), scale_days=scale_days)
 
     def decay_factors(self, times: Sequence[float]) -> list[float]:
         """The same of episodes that happened at these times, in seconds since the epoch."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -79,7 +80,8 @@ class EpisodicServicer(episodic_pb2_grpc.EpisodicServiceServicer):
         """See episodic.proto."""
         query = commands.search_query(request, tenant_id=current_principal().tenant_id, rules=self._rules)
         hits = await self._episodes.search(query)
-        return convert.scored_to_proto(hits, self._episodes.decay_factor, bytes_max=self._rules.limits.page_bytes_max)
+        decay_factor = partial(self._episodes.decay_factor, at=query.held_at)
+        return convert.scored_to_proto(hits, decay_factor, bytes_max=self._rules.limits.page_bytes_max)
 
     async def ArchiveEpisodes(
         self, request: pb.ArchiveEpisodesRequest, _context: Context

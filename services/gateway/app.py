@@ -59,6 +59,7 @@ from services.gateway.journal.stores.postgres import MIGRATIONS, SCHEMA, Postgre
 from services.gateway.journal.uses import UseReports
 from services.gateway.maintenance.service import Maintaining
 from services.gateway.maintenance.servicer import MaintenanceServicer, maintenance_binding
+from services.gateway.marks import Marks, marked
 from services.gateway.own_methods import own_methods
 from services.gateway.portability.service import Portability
 from services.gateway.portability.servicer import portability_binding
@@ -158,6 +159,7 @@ async def open_gateway(
         )
         sessions = SessionAccess(upstream, journal, archive, clock=resources.clock, settings=chosen.sessions)
         cache = OwnerCache()
+        marks = Marks(upstream, SupersededCache(cache), resources.clock, chosen.marks)
         profiles = CachedProfiles(upstream, journal, chosen.recall, cache=cache)
         sinks = all_sinks(
             upstream,
@@ -206,7 +208,7 @@ async def open_gateway(
                 consistency=ConsistencyWait(journal, dispatcher),
                 speakers=speakers,
                 embedder=embedder,
-                coarse=CoarseSearch(upstream, sessions, chosen.recall, SupersededCache(cache)),
+                coarse=CoarseSearch(upstream, sessions, chosen.recall, marks.cache),
                 fusion=Fusion(chosen.evidence, chosen.derived, chosen.profiles, Rankers.open(chosen.rankers)),
                 fetch=Fetch(upstream, chosen.recall),
                 access=access,
@@ -260,9 +262,17 @@ async def open_gateway(
             on_change=profiles.expire,
             deadline_seconds=chosen.deadline_seconds,
         )
-        imports = PostgresImports(pool, clock=resources.clock)
         tiers = all_records(pool, keys, channels, metadata, timeout_seconds=chosen.portability.page_timeout_seconds)
-        portability = Portability(tiers, imports, archive, access, erasures, runner, resources.ids, chosen.portability)
+        portability = Portability(
+            tiers,
+            PostgresImports(pool, clock=resources.clock),
+            archive,
+            access,
+            erasures,
+            runner,
+            resources.ids,
+            chosen.portability,
+        )
         services = (
             *memory_bindings(use_cases),
             open_documents(
@@ -298,14 +308,14 @@ async def open_gateway(
                 )
             ),
         )
-        own = needing(readiness_check(pool), services)
         audit = AuditLog(
             PostgresAudit(pool), resources.clock, chosen.audit, resources.secret, use_cases.pages, recall_log.flush
         )
         stack.push_async_callback(audit.recorder.flush)
         audit.start(background)
         # A tier that is away degrades responses, and no more.
-        shown = [hiding(binding, erased) for binding in (*own, *door.bindings())]
+        served = (*needing(readiness_check(pool), services), *door.bindings())
+        shown = [hiding(marked(binding, marks), erased) for binding in served]
         yield Gateway(audit.over(shown, readiness_check(pool)), use_cases)
 
 

@@ -18,6 +18,7 @@ from services.gateway.journal.dispatcher import DispatcherSettings
 from services.gateway.journal.notice import NoticeSettings
 from services.gateway.journal.stores.postgres import PostgresJournalSettings
 from services.gateway.journal.uses import UseSettings
+from services.gateway.marks import MarkSettings
 from services.gateway.portability.service import PortabilitySettings
 from services.gateway.recall.answer.conflicts import ConflictSettings
 from services.gateway.recall.question.task_types import IntentSettings
@@ -64,6 +65,7 @@ class GatewaySettings:
     audit: AuditSettings = field(default_factory=AuditSettings)
     activity_procedures: ActivityProcedureSettings = field(default_factory=ActivityProcedureSettings)
     portability: PortabilitySettings = field(default_factory=PortabilitySettings)
+    marks: MarkSettings = field(default_factory=MarkSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     rewriting: RewritingSettings = field(default_factory=RewritingSettings)
     intent: IntentSettings = field(default_factory=IntentSettings)

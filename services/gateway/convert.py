@@ -15,6 +15,7 @@ from mneme.semantic.v1 import procedures_pb2
 from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError
 from services.common.errors_grpc import item_status
+from services.gateway import marks
 from services.gateway.context.convert import section_message, section_report_message
 from services.gateway.context.service import PromptContext
 from services.gateway.grants.model import MemoryKind
@@ -122,6 +123,9 @@ def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
             added = message.superseded_statements.add()
             added.CopyFrom(one)
             added.ClearField("standing_statement")  # of a turn that is shown by itself where the reader may see it
+    bytes_left = marks.BYTES_MAX
+    for turn in response.recent_turns:
+        bytes_left = marks.write_marks(turn, recalled.superseded.get(turn.interaction_id, ()), bytes_left)
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
     return response

@@ -210,6 +210,12 @@ class FactClient(TierClient):
         """See SemanticInternalService.SearchCandidates."""
         return await self._call(self._internal.SearchCandidates, request, principal, timeout_seconds)
 
+    async def marks(
+        self, principal: Principal, request: semantic_pb2.GetMarksRequest, *, timeout_seconds: float
+    ) -> semantic_pb2.GetMarksResponse:
+        """See SemanticInternalService.GetMarks."""
+        return await self._call(self._internal.GetMarks, request, principal, timeout_seconds)
+
     async def mark_superseded(
         self, principal: Principal, request: semantic_pb2.MarkSupersededRequest, *, timeout_seconds: float
     ) -> semantic_pb2.MarkSupersededResponse:

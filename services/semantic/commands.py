@@ -145,8 +145,8 @@ def named_sources(
     return owner_of(request.user_id, caller), [InteractionId(i) for i in ids]
 
 
-def named_owner(request: pb.RemoveOwnerRequest, caller: Principal, *, limits: FactLimits) -> Owner:
-    """Whose memory to remove.
+def named_owner(request: pb.RemoveOwnerRequest | pb.GetMarksRequest, caller: Principal, *, limits: FactLimits) -> Owner:
+    """Whose memory to remove, or to read.
 
     Raises:
         InvalidArgument: The user id is missing or malformed.

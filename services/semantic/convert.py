@@ -36,6 +36,15 @@ def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> p
     )
 
 
+def marks_response(marks: Marks) -> pb.GetMarksResponse:
+    """The superseded and reduced statements where the caller has not cached them."""
+    return pb.GetMarksResponse(
+        revision=marks.revision,
+        superseded=[supersession_to_proto(one) for one in marks.superseded or ()],
+        reduced=[supersession_to_proto(one) for one in marks.reduced],
+    )
+
+
 def reading_profile(
     learned: Learned, revision: int, procedures: Iterable[Procedure], owner: Owner
 ) -> pb.GetReadingProfileResponse:

@@ -38,6 +38,7 @@ SERVICE_NAME: Final = pb.DESCRIPTOR.services_by_name["SemanticInternalService"].
 ROLES: Final[Mapping[str, Role]] = {
     "ExtractFacts": Role.SERVICE,
     "SearchCandidates": Role.SERVICE,
+    "GetMarks": Role.SERVICE,
     "MarkSuperseded": Role.SERVICE,
     "ObserveInteractions": Role.SERVICE,
     "JudgeInteractions": Role.SERVICE,
@@ -114,6 +115,12 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
             self._supersessions.marks(owner, cached_revision=cached_revision),
         )
         return convert.candidates_response(facts, marks)
+
+    async def GetMarks(self, request: pb.GetMarksRequest, _context: Context) -> pb.GetMarksResponse:
+        """See semantic.proto."""
+        owner = commands.named_owner(request, current_principal(), limits=self._limits)
+        cached_revision = request.cached_revision if request.HasField("cached_revision") else None
+        return convert.marks_response(await self._supersessions.marks(owner, cached_revision=cached_revision))
 
     async def MarkSuperseded(self, request: pb.MarkSupersededRequest, _context: Context) -> pb.MarkSupersededResponse:
         """See semantic.proto."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from services.common.scope import GLOBAL_SCOPE
 from services.semantic.config import EvidenceSettings
-from services.semantic.facts.arguments import SearchFacts
+from services.semantic.facts.arguments import ListFacts, SearchFacts
 from services.semantic.facts.model import FactDraft, FactId, FactUse
 from services.semantic.facts.service import load_for
-from services.semantic.facts.store import FactSearch, FactStore, FactWriter
+from services.semantic.facts.store import FactFilter, FactSearch, FactStore, FactWriter
 from services.semantic.facts.working_set import FactWorkingSet
 from tests.contract.fact_marks import MakeService, boat
 from tests.contract.fact_samples import MODEL, PROJECT, enter, likes, lives_in, vector
@@ -105,6 +105,52 @@ class FactHistoryContract:
         assert await found(day(5)) == {leeds, tea, york}
         assert await found(day(2)) == {leeds, york}, "tea was not known"
         assert await found(day(10)) == {tea, york}, "Leeds had ended"
+
+    async def test_spec_3_7_lists_as_of_a_time_have_what_held_then(
+        self, make_store: MakeStore, make_service: MakeService
+    ) -> None:
+        store, service = make_store(EVIDENCE), make_service(EVIDENCE)
+        leeds, tea = await enter(store, ADA, [boat(1, draft=lives_in("Leeds")), boat(4, draft=likes("tea"))])
+        [york] = await enter(store, ADA, [boat(9, draft=lives_in("York"))])
+        await store.archive(ADA, [leeds, tea])
+
+        async def listed(held_at: datetime | None, known_at: datetime | None = None) -> set[FactId]:
+            found: set[FactId] = set()
+            wanted = ListFacts(ADA, FactFilter(), 1, None, held_at=held_at, known_at=known_at)
+            while True:
+                page = await service.list_facts(wanted)
+                found |= {fact.fact_id for fact in page.facts}
+                if page.next is None:
+                    return found
+                wanted = replace(wanted, after=page.next)
+
+        assert await listed(None) == {york}
+        assert await listed(day(5)) == {leeds, tea}
+        assert await listed(day(2)) == {leeds}, "nobody had said that Ann likes tea"
+        assert await listed(day(10)) == {tea, york}, "Leeds had ended"
+        assert await listed(day(0)) == set()
+        assert await listed(day(10), known_at=day(5)) == {leeds, tea}, "York was not known"
+        assert await listed(day(5), known_at=day(10)) == {leeds, tea}
+
+    async def test_spec_3_7_lists_as_of_a_time_have_the_confidence_and_no_merged_facts(
+        self, make_store: MakeStore, make_service: MakeService
+    ) -> None:
+        store, service = make_store(EVIDENCE), make_service(EVIDENCE)
+        faded = replace(likes("tea"), importance=0.3, confidence=0.5)
+        [tea] = await enter(store, ADA, [boat(0, draft=faded)])
+        winner, _ = await enter(store, ADA, [boat(1, draft=likes("jam")), boat(2, draft=likes("a pot of jam"))])
+        await merge(store, likes("jam"), likes("a pot of jam"))
+        await enter(store, ADA, [boat(200)], scope=PROJECT)  # for a user who is away nothing fades
+
+        async def listed(**changes: Any) -> set[FactId]:
+            wanted = ListFacts(ADA, FactFilter(reader=GLOBAL_SCOPE), 50, None)
+            page = await service.list_facts(replace(wanted, **changes))
+            return {fact.fact_id for fact in page.facts}
+
+        assert tea not in await listed()
+        assert await listed(held_at=day(3)) == {tea, winner}
+        assert tea not in await listed(held_at=day(190)), "it was believed too little by then"
+        assert tea in await listed(held_at=day(190), include_low_confidence=True)
 
     async def test_spec_3_7_confidence_has_the_decay_of_then(
         self, make_store: MakeStore, make_service: MakeService

@@ -12,16 +12,19 @@ import pytest
 from services.common.errors import Conflict, FailedPrecondition, InvalidArgument, NotFound
 from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
+from services.common.interactions import SourceInteraction
 from services.common.maintenance import MaintenanceRunner, RunReport
 from services.common.maintenance.store import MaintenanceStore
 from services.common.owners import InteractionId, Owner
 from services.common.tier_embedder import TierEmbedder
 from services.semantic.config import EvidenceSettings, FactMergingSettings, SemanticSettings
-from services.semantic.facts.arguments import DeleteFact
+from services.semantic.facts.arguments import DeleteFact, UpdateFact
+from services.semantic.facts.extraction.port import FactExtractor
 from services.semantic.facts.merge_groups import MergeDecision, MergeGroup, MergePosition, MergeState, group_id_of
 from services.semantic.facts.merging import FactMerging, ListMergeGroups, ResolveMergeGroup, ShownGroup
 from services.semantic.facts.model import Fact, FactDraft, FactId, FactStatus
 from services.semantic.facts.removal import FactRemoval
+from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore
 from services.semantic.facts.upkeep_store import FactUpkeepStore
 from services.semantic.maintenance.merging import MergeFacts
@@ -46,6 +49,13 @@ def about(text: str, *, confidence: float = 0.8) -> FactDraft:
 def key() -> IdempotencyKey:
     number = next(_requests)
     return IdempotencyKey("p", f"r{number}", str(number))
+
+
+class NoFacts(FactExtractor):
+    """Facts are entered here, not extracted."""
+
+    async def extract(self, sources: Sequence[SourceInteraction]) -> list[list[FactDraft]]:
+        raise AssertionError(sources)
 
 
 @dataclass
@@ -85,6 +95,19 @@ class Merges:
         """Facts of these texts, said on days of their own."""
         return [(await enter(self.store, owner, [said(about(t), day=d)]))[0] for d, t in enumerate(statements)]
 
+    async def correct(self, text: str, right: str) -> None:
+        """Gives a fact another text."""
+        service = FactService(
+            self.store,
+            TierEmbedder(EMBEDDER),
+            NoFacts(),
+            clock=self.clock,
+            ids=Uuid7Ids(self.clock),
+            settings=self.settings,
+        )
+        fact = (await self.facts())[text]
+        await service.update(UpdateFact(ANN, key(), fact.fact_id, {"text": right}, ""))
+
     async def groups(self, owner: Owner = ANN, state: MergeState | None = MergeState.WAITING) -> list[MergeGroup]:
         return await self.store.merge_groups(owner, state=state, after=None, limit=100)
 
@@ -108,6 +131,30 @@ class Merges:
 
 class FactMergesContract:
     """Subclass it with fixtures `make_store`, `upkeep_store` and `maintenance`, of one fresh database."""
+
+    async def test_spec_6_9_a_group_whose_run_was_taken_back_waits_again_once_a_fact_says_something_else(
+        self, merges: Merges
+    ) -> None:
+        await merges.state(DIARY)
+        report = await merges.run()
+        assert await merges.waiting() == [set(DIARY)]
+        assert await merges.runner.undo(merges.job, report.run_id) == 1
+        for _ in range(2):
+            assert (await merges.run()).applied == 0
+        assert await merges.waiting() == []
+        await merges.correct("Ann writes a diary", "Ann writes a long diary")
+        assert (await merges.run()).applied == 1
+        assert await merges.waiting() == [{"Ann keeps a diary", "Ann writes a long diary"}]
+
+    async def test_spec_6_9_a_group_that_was_withdrawn_and_waits_again_by_an_undo_stays(self, merges: Merges) -> None:
+        await merges.state(DIARY)
+        await merges.run()
+        await merges.correct("Ann writes a diary", "Ann sold her car in May")
+        report = await merges.run()
+        assert (report.applied, await merges.waiting()) == (1, [])
+        await merges.runner.undo(merges.job, report.run_id)
+        assert (await merges.run()).applied == 0
+        assert len(await merges.waiting()) == 1
 
     @pytest.fixture
     def merges(self, make_store: MakeStore, upkeep_store: FactUpkeepStore, maintenance: MaintenanceStore) -> Merges:

@@ -176,6 +176,8 @@ class FactUpkeepContract:
         assert await upkeep.statuses(BO) == {"four": FactStatus.TENTATIVE}
         assert await upkeep.runner.undo(upkeep.retain(), report.run_id) == 1
         assert (await upkeep.statuses())["one"] is FactStatus.TENTATIVE
+        again = await upkeep.run(upkeep.retain(facts_max=2))
+        assert again.retired == 1, "the cap holds whatever was taken back"
 
     async def test_a_dry_run_changes_nothing_and_a_run_takes_one_in_twenty_at_most(self, upkeep: Upkeep) -> None:
         await enter(upkeep.store, ANN, [said(about(f"thing {number}")) for number in range(40)])

@@ -10,7 +10,7 @@ import pytest
 from services.common.errors import Conflict, FailedPrecondition, InvalidArgument, NotFound
 from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
-from services.common.maintenance import Change, MaintenanceRunner
+from services.common.maintenance import Cap, Change, MaintenanceRunner
 from services.common.maintenance.runner import FAILURES_MAX
 from services.common.maintenance.store import Claim, JobState, MaintenanceStore
 from services.common.maintenance.tier import TierJob, TierMaintenance
@@ -225,4 +225,56 @@ class MaintenanceStoreContract:
         assert [len(await store.entries(run.run_id)) for run in (old, new)] == [0, 1]
         assert await runner.undo(job, old.run_id) == 0
         assert await runner.undo(job, new.run_id) == 1
-        assert await store.purge_log(before=clock.advance(days=1), limit=0) == 0
+        now = clock.advance(days=1)
+        assert await store.purge_log(before=now, undone_before=now, limit=0) == 0
+
+    async def test_spec_6_9_the_grounds_of_what_was_taken_back_are_listed_for_its_owner_and_job(
+        self, store: MaintenanceStore, clock: FakeClock
+    ) -> None:
+        claim = await self.claim(store, clock, "first")
+        assert claim is not None
+        since = clock.now()
+        changes = [
+            Change("retire", "a1", 1, {}, ("a", "b")),
+            Change("retire", "a2", 1),
+            Change("x", "a3", 0, {}, ("b",)),
+        ]
+        taken_back = await store.log_planned(claim, ADA, changes, since)
+        stands = await store.log_planned(claim, ADA, [Change("retire", "a4", 1, {}, ("c",))], since)
+        of_ben = await store.log_planned(claim, BEN, [Change("retire", "b1", 1, {}, ("d",))], since)
+        assert await store.undone(ADA, "test.weed", since=since) == frozenset()
+        await store.log_applied(ADA, taken_back, changes)
+        await store.log_undone(ADA, taken_back)
+        await store.log_undone(BEN, of_ben)
+        assert await store.undone(ADA, "test.weed", since=since) == {"a", "b"}
+        assert await store.undone(BEN, "test.weed", since=since) == {"d"}
+        assert await store.undone(ADA, "test.other", since=since) == frozenset()
+        assert await store.undone(ADA, "test.weed", since=since + timedelta(seconds=1)) == frozenset()
+        [entry, _] = await store.entries(claim.run_id, owner=ADA)
+        assert (entry.entry_id, list(entry.changes)) == (taken_back, changes)
+        now = clock.advance(days=100)
+        assert await store.purge_log(before=now, undone_before=since, limit=9) == 1
+        assert [each.entry_id for each in await store.entries(claim.run_id)] == [taken_back, of_ben]
+        assert stands not in {taken_back, of_ben}
+        assert await store.remove_owner(ADA) == 1
+        assert await store.undone(ADA, "test.weed", since=since) == frozenset()
+        assert await store.purge_log(before=now, undone_before=now, limit=9) == 1
+
+    async def test_spec_6_9_what_was_taken_back_is_planned_no_more_until_its_grounds_change(
+        self, store: MaintenanceStore, clock: FakeClock
+    ) -> None:
+        job = shelves(cap=Cap(share=1.0), heeds=True)
+        tier = tier_of(store, job, clock)
+        first = await tier.run(ADA, key("r1"), job.name)
+        assert job.retired == {ADA: {"a1", "a2", "a3"}}
+        await tier.undo(ADA, key("r2"), first.run_id)
+        for replica in (tier, tier_of(store, job, clock)):
+            assert (await replica.look(ADA, job.name))[1] == []
+        job.memories[ADA]["a2"] = 0.06
+        again = await tier_of(store, job, clock).run(ADA, key("r3"), job.name)
+        assert (again.planned, job.retired) == (1, {ADA: {"a2"}})
+        await tier.run(BEN, key("r4"), job.name)
+        assert job.retired[BEN] == {"b1"}
+        clock.advance(days=366)
+        await tier.run(ADA, key("r5"), job.name)
+        assert job.retired[ADA] == {"a1", "a2", "a3"}

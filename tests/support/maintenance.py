@@ -11,6 +11,7 @@ from services.common.clock import Clock
 from services.common.errors import StoreUnavailable
 from services.common.ids import Uuid7Ids
 from services.common.maintenance import Cap, Change, Job, MaintenanceRunner, RunReport, Step
+from services.common.maintenance.grounds import grounds
 from services.common.maintenance.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresMaintenanceStore
 from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.types import Pool
@@ -44,6 +45,7 @@ class Shelves:
     looked_at: list[Owner] = field(default_factory=list)
     breaks_at: Owner | None = None  # the process dies there
     fails: bool = False  # the job itself has a fault
+    heeds: bool = False  # what was taken back is not retired again while it weighs the same
     kept_meanwhile: set[str] = field(default_factory=set)  # became heavy between plan and apply
 
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[dict[str, float]]]:
@@ -57,7 +59,8 @@ class Shelves:
     def plan(self, state: dict[str, float], now: datetime) -> Sequence[Change]:
         assert now.tzinfo is not None
         light = sorted((weight, name) for name, weight in state.items() if weight < 0.1)
-        return [Change("retire", name, 1, {"weight": weight}) for weight, name in light]
+        seen = {name: (grounds("retire", [name], weight),) if self.heeds else () for weight, name in light}
+        return [Change("retire", name, 1, {"weight": weight}, seen[name]) for weight, name in light]
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
         assert owner is not None

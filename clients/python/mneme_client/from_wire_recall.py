@@ -14,9 +14,10 @@ from mneme_client.enums import (
     Tier,
     TierState,
 )
-from mneme_client.from_wire import duration, moment, scope, session_turn, turn
+from mneme_client.from_wire import duration, moment, scope, turn
 from mneme_client.from_wire_resources import fact, note
 from mneme_client.from_wire_supersessions import supersession
+from mneme_client.from_wire_turns import session_turn
 from mneme_client.trust import SourceTrust
 
 

@@ -20,6 +20,7 @@ from mneme_client.enums import (
     Role,
 )
 from mneme_client.from_wire import attachment, duration, item_error, moment, scope
+from mneme_client.from_wire_supersessions import supersession
 from mneme_client.results import ItemError
 
 
@@ -48,6 +49,9 @@ def episode(message: episodic_pb2.Episode) -> r.Episode:
         status=EpisodeStatus(message.status),
         metadata=dict(message.metadata),
         summary=message.summary,
+        superseded_by=message.superseded_by,
+        superseded_statements=tuple(map(supersession, message.superseded_statements)),
+        marks_missing=message.marks_missing,
     )
 
 
@@ -204,6 +208,9 @@ def note(message: notes_pb2.Note) -> r.Note:
         source_note_ids=tuple(message.source_note_ids),
         successor_id=message.successor_id,
         decay=message.decay,
+        superseded_by=message.superseded_by,
+        superseded_statements=tuple(map(supersession, message.superseded_statements)),
+        marks_missing=message.marks_missing,
     )
 
 

@@ -21,6 +21,7 @@ from mneme_client.enums import (
     NoteStatus,
     Role,
 )
+from mneme_client.results_supersessions import Supersession
 from mneme_client.types import Attachment, Scope
 
 
@@ -50,6 +51,9 @@ class Episode:
     status: EpisodeStatus
     metadata: Mapping[str, str]
     summary: str = ""  # of a long episode, once it is indexed
+    superseded_by: str = ""  # the turn that superseded it or a part of it; "" none
+    superseded_statements: tuple[Supersession, ...] = ()  # what of it holds no more; the rest may still hold
+    marks_missing: bool = False  # the two fields before may lack something: the semantic tier did not respond in time
 
     @property
     def text(self) -> str:
@@ -229,6 +233,9 @@ class Note:
     source_note_ids: tuple[str, ...] = ()  # of a concept or summary that maintenance made: from which notes
     successor_id: str = ""  # of an archived note: the one that stands for it
     decay: float = 1.0  # share of the importance that the time since the last access has left, in (0, 1]
+    superseded_by: str = ""  # the turn that superseded what it repeats; "" none, and in recalls, which name it beside
+    superseded_statements: tuple[Supersession, ...] = ()  # the statement that it repeats and that holds no more
+    marks_missing: bool = False  # the two fields before may lack something: the semantic tier did not respond in time
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,9 @@ class SessionTurn:
     position: int | None
     turn: Turn
     token_count: int
+    superseded_by: str = ""  # the turn that superseded it or a part of it; "" none
+    superseded_statements: tuple[Supersession, ...] = ()  # what of it holds no more; the rest may still hold
+    marks_missing: bool = False  # the two fields before may lack something: the semantic tier did not respond in time
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +313,9 @@ class Interaction:
     turn: Turn
     scope: Scope
     create_time: datetime | None
+    superseded_by: str = ""  # the turn that superseded it or a part of it; "" none
+    superseded_statements: tuple[Supersession, ...] = ()  # what of it holds no more; the rest may still hold
+    marks_missing: bool = False  # the two fields before may lack something: the semantic tier did not respond in time
 
 
 @dataclass(frozen=True, slots=True)

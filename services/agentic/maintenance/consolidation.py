@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -21,6 +21,7 @@ from services.agentic.model import Note, NoteId, NoteStatus
 from services.agentic.store import NoteStore, NoteWriter
 from services.common.clock import Clock
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.grounds import grounds
 from services.common.maintenance.model import Json
 from services.common.maintenance.pace import Pace, rest
 from services.common.owners import Owner
@@ -82,8 +83,10 @@ class ConsolidateNotes:
         )
         least = min(settings.duplicate_similarity_min, settings.cluster_similarity_min)
         pairs = list(similar_pairs(vectors, least))
-        changes = self._merges(notes, [pair for pair in pairs if pair[2] >= settings.duplicate_similarity_min])
-        merged = {NoteId(change.target) for change in changes}
+        merges = self._merges(notes, [pair for pair in pairs if pair[2] >= settings.duplicate_similarity_min])
+        # Also those that were taken apart again, which are left alone: a topic has the notes that it had before.
+        merged = {NoteId(change.target) for change in merges}
+        changes = [change for change in merges if state.undone.isdisjoint(change.grounds)]
         within = [
             (first, second, similarity)
             for first, second, similarity in pairs
@@ -91,13 +94,18 @@ class ConsolidateNotes:
             and notes[first].note_id not in merged
             and notes[second].note_id not in merged
         ]
-        others = [*self._raises(notes, changes), *self._concepts(notes, within, now)]
+        others = [
+            change
+            for change in (*self._raises(notes, changes, merged), *self._concepts(notes, within, now))
+            if state.undone.isdisjoint(change.grounds)
+        ]
         return [*changes, *others[: max(_CHANGES_MIN, math.floor(settings.changes_share_max * len(notes)))]]
 
     def _merges(self, notes: Sequence[Note], pairs: Sequence[tuple[int, int, float]]) -> list[Change]:
         changes: list[Change] = []
         for group in find_duplicates(notes, pairs, group_max=self._settings.duplicates_max):
-            importance = max(note.importance for note in (group.winner, *group.losers))
+            members = (group.winner, *group.losers)
+            importance = max(note.importance for note in members)
             for loser in group.losers:
                 facts: dict[str, Json] = {
                     "winner": group.winner.note_id,
@@ -106,11 +114,16 @@ class ConsolidateNotes:
                     "loser_updated": loser.update_time.isoformat(),
                     "winner_updated": group.winner.update_time.isoformat(),
                 }
-                changes.append(Change(_MERGE, loser.note_id, 1, facts))
+                # That it is the same as any other of them was taken back with the merge.
+                asserted = tuple(
+                    grounds(_MERGE, (loser.note_id, other.note_id), texts=(loser.content, other.content))
+                    for other in members
+                    if other is not loser
+                )
+                changes.append(Change(_MERGE, loser.note_id, 1, facts, asserted))
         return changes
 
-    def _raises(self, notes: Sequence[Note], merges: Sequence[Change]) -> list[Change]:
-        merged = {change.target for change in merges}
+    def _raises(self, notes: Sequence[Note], merges: Sequence[Change], merged: Collection[NoteId]) -> list[Change]:
         importances = {change.facts["winner"]: _number(change.facts["importance"]) for change in merges}
         changes: list[Change] = []
         for note in notes:
@@ -122,7 +135,7 @@ class ConsolidateNotes:
             facts: dict[str, Json] = {
                 "importance": before, "to": round(raised, 6), "raised": note.raised, "level": level,
             }  # fmt: skip
-            changes.append(Change(_RAISE, note.note_id, 0, facts))
+            changes.append(Change(_RAISE, note.note_id, 0, facts, (grounds(_RAISE, (note.note_id,), level),)))
         return changes
 
     def _concepts(self, notes: Sequence[Note], pairs: Sequence[tuple[int, int, float]], now: datetime) -> list[Change]:
@@ -138,16 +151,19 @@ class ConsolidateNotes:
         ):
             members = [notes[i] for i in group]
             ids: list[str] = [note.note_id for note in members]
+            texts = [note.content for note in members]
             concept = known.take(ids)
             if concept is None:
                 note_id = made_id(now, [note.note_id for note in members], CONCEPT)
-                changes.append(Change(_MAKE, note_id, 0, {"members": ids}))
+                seen = (grounds(_MAKE, ids, texts=texts),)
+                changes.append(Change(_MAKE, note_id, 0, {"members": ids}, seen))
                 continue
             fresh = self._maker.concept(concept.note_id, members, now)
             rest()
             if (fresh.content, fresh.source_note_ids) != (concept.content, concept.source_note_ids):
                 facts: dict[str, Json] = {"members": ids, "before": list(concept.source_note_ids)}
-                changes.append(Change(_UPDATE, concept.note_id, 0, facts))
+                seen = (grounds(_UPDATE, (concept.note_id, *ids), texts=texts),)
+                changes.append(Change(_UPDATE, concept.note_id, 0, facts, seen))
         return changes
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:

@@ -13,6 +13,7 @@ from services.agentic.store import NoteStore, NoteWriter
 from services.common.clock import Clock
 from services.common.errors import NotFound
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.grounds import grounds
 from services.common.maintenance.model import Json
 from services.common.owners import Owner
 
@@ -65,7 +66,10 @@ class FadeLinks:
                 "counted": (link.update_time + periods * period).isoformat(),
             }
             action = _FADE if strength >= settings.strength_min else _REMOVE
-            changes.append(Change(action, f"{link.key.from_note_id} {link.key.to_note_id}", 0, facts))
+            ends = (link.key.from_note_id, link.key.to_note_id)
+            # As long as it is not used or set, whether it fades or goes.
+            seen = (grounds(_FADE, ends, link.strength, link.update_time.isoformat()),)
+            changes.append(Change(action, " ".join(ends), 0, facts, seen))
         return changes
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:

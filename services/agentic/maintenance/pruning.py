@@ -15,6 +15,7 @@ from services.agentic.model import Note, NoteId
 from services.agentic.store import NoteStore
 from services.common.decay import SECONDS_PER_DAY
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.grounds import grounds
 from services.common.owners import Owner
 
 _SUMMARISE: Final = "summarise"
@@ -49,17 +50,21 @@ class PruneNotes:
             days = (time - touched(note)).total_seconds() / SECONDS_PER_DAY
             if note.source_note_ids or days < settings.untouched_days:
                 continue
+            if _grounds(note) in state.undone:
+                continue
             if strength_of(note, time, scale_days=settings.scale_days) < settings.strength_min:
                 faded.setdefault(note.scope.key, []).append(note)
         changes: list[Change] = []
         for key in sorted(faded):
             notes = sorted(faded[key], key=lambda note: (note.time, note.note_id))
             for start in range(0, len(notes), settings.summary_notes_max):
-                group: list[str] = [note.note_id for note in notes[start : start + settings.summary_notes_max]]
-                group = group[: max(settings.summary_notes_min, self.cap.allowed(len(state.notes)))]
-                if len(group) >= settings.summary_notes_min:
-                    note_id = made_id(now, [NoteId(each) for each in group], SUMMARY)
-                    changes.append(Change(_SUMMARISE, note_id, len(group), {"members": group}))
+                members = notes[start : start + settings.summary_notes_max]
+                members = members[: max(settings.summary_notes_min, self.cap.allowed(len(state.notes)))]
+                if len(members) >= settings.summary_notes_min:
+                    group: list[str] = [note.note_id for note in members]
+                    note_id = made_id(now, [note.note_id for note in members], SUMMARY)
+                    seen = tuple(map(_grounds, members))
+                    changes.append(Change(_SUMMARISE, note_id, len(group), {"members": group}, seen))
         return changes
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
@@ -75,3 +80,8 @@ class PruneNotes:
         if owner is None:
             return 0
         return sum([await self._making.unmake(owner, NoteId(change.target)) for change in changes])
+
+
+def _grounds(note: Note) -> str:
+    """A note that was taken back stays until it was used or changed, and has faded again."""
+    return grounds(_SUMMARISE, (note.note_id,), touched(note).isoformat(), note.importance, texts=(note.content,))

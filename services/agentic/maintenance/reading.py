@@ -27,6 +27,7 @@ class UserNotes:
 
     notes: Sequence[StoredNote]
     links: Sequence[Link] = ()
+    undone: frozenset[str] = frozenset()  # grounds of changes that were taken back
 
     @property
     def active_time(self) -> datetime:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from services.cli import options
-from services.cli.rendering import plain, turn_text, when, who
+from services.cli.rendering import MARKS_MISSING, mark_of, plain, turn_text, when, who
 from services.cli.state import CliState, state_of
 
 
@@ -67,13 +67,19 @@ async def _sessions(state: CliState, user: str) -> None:
 
 
 async def _transcript(state: CliState, user: str, conversation: str) -> None:
-    count = 0
+    count, is_missing = 0, False
     async with state.connect() as client:
         # Printed as it comes, since a transcript may be long.
         async for interaction in client.list_interactions(user, conversation):
             count += 1
             line = Text(f"{when(interaction.turn.time)} ", style="cyan")
             line.append_text(Text.assemble((who(interaction.turn).plain, "green"), ": "))
-            state.out.print(line.append_text(Text.assemble((turn_text(interaction.turn).plain, "default"))))
+            line.append_text(
+                Text.assemble((turn_text(interaction.turn).plain, "default"), (mark_of(interaction), "dim"))
+            )
+            state.out.print(line)
+            is_missing |= interaction.marks_missing
     if not count:
         state.out.print("Nothing was said there.")
+    if is_missing:
+        state.err.print(MARKS_MISSING)

@@ -9,7 +9,7 @@ import typer
 from mneme_client import Client, Note, Scope
 from services.cli import options
 from services.cli.listing import Listing
-from services.cli.rendering import as_json, plain, when
+from services.cli.rendering import MARKS_MISSING, as_json, mark_of, plain, when
 from services.cli.state import CliState, state_of
 
 
@@ -47,6 +47,8 @@ async def _notes(
         state.out.print(as_json(found), markup=False, highlight=False, soft_wrap=True)
     else:
         state.out.print(_table(found) if found else "No notes.")
+    if any(note.marks_missing for note in found):
+        state.err.print(MARKS_MISSING)
 
 
 async def _found(state: CliState, client: Client, user: str, scope: Scope | None, query: str, limit: int) -> list[Note]:
@@ -62,5 +64,7 @@ def _table(found: list[Note]) -> Listing:
     table = Listing("id", "time", "kind", "importance", texts=["content"], right=["importance"])
     for note in found:
         kind = note.kind.name.lower()
-        table.add_row(note.note_id, when(note.time), kind, f"{note.importance:.2f}", plain(note.content))
+        table.add_row(
+            note.note_id, when(note.time), kind, f"{note.importance:.2f}", plain(note.content + mark_of(note))
+        )
     return table

@@ -6,7 +6,7 @@ import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from services.common.owners import Owner
 
@@ -23,10 +23,31 @@ class Change:
     target: str  # to which memory, by id
     retires: int = 0  # how many memories it takes out of use: what the cap counts
     facts: Mapping[str, Json] = field(default_factory=dict)  # what applying and undoing it needs
+    grounds: tuple[
+        str, ...
+    ] = ()  # what calls for it; see `grounds.py`. One that was taken back is enough to leave it out
 
     def fields(self) -> dict[str, Json]:
         """As it is logged. Shares the facts: unlike `dataclasses.asdict`, which copies each of thousands of ids."""
-        return {"action": self.action, "target": self.target, "retires": self.retires, "facts": self.facts}
+        fields: dict[str, Json] = {
+            "action": self.action, "target": self.target, "retires": self.retires, "facts": self.facts,
+        }  # fmt: skip
+        return fields | {"grounds": self.grounds} if self.grounds else fields
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Change:
+        """As it was logged."""
+        return cls(**{**fields, "grounds": tuple(fields.get("grounds", ()))})
+
+
+@runtime_checkable
+class HeedsUndone(Protocol):
+    """A state, a dataclass, whose plan depends on what was taken back: other changes take the place of those."""
+
+    @property
+    def undone(self) -> frozenset[str]:
+        """Grounds of the owner's changes that were taken back; the runner sets them before it plans."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +113,10 @@ class Job(Protocol[S]):
         ...
 
     def plan(self, state: S, now: datetime) -> Sequence[Change]:
-        """The changes for a state, the most important first. A pure function."""
+        """The changes for a state, the most important first. A pure function.
+
+        The runner leaves out those with grounds that were taken back.
+        """
         ...
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:

@@ -70,6 +70,11 @@ CREATE (:MaintenanceEntry {
 _APPLIED: Final = "MATCH (e:MaintenanceEntry {entry_id: $entry_id}) SET e.changes = $changes, e.is_applied = true"
 _NOT_APPLIED: Final = "MATCH (e:MaintenanceEntry {entry_id: $entry_id}) DELETE e"
 _UNDONE: Final = "MATCH (e:MaintenanceEntry {entry_id: $entry_id}) SET e.is_undone = true"
+_TAKEN_BACK: Final = """
+MATCH (e:MaintenanceEntry {tenant_id: $tenant_id, user_id: $user_id, job: $job, is_undone: true})
+WHERE e.create_time >= $since
+RETURN e.changes AS changes
+"""
 _ENTRY: Final = "e {.entry_id, .tenant_id, .user_id, .run_id, .job, .changes, .is_applied, .is_undone} AS entry"
 _ENTRIES: Final[LiteralString] = f"""
 MATCH (e:MaintenanceEntry {{run_id: $run_id}})
@@ -93,7 +98,7 @@ RETURN job, c.failures AS failures, c.complete_time AS complete_time
 """
 _RESUME: Final = "MATCH (c:MaintenanceClaim {tenant_id: '', user_id: '', job: $job}) SET c.failures = 0"
 _PURGE_LOG: Final = """
-MATCH (e:MaintenanceEntry) WHERE e.create_time < $before
+MATCH (e:MaintenanceEntry) WHERE e.create_time < $before AND (NOT e.is_undone OR e.create_time < $undone_before)
 WITH e LIMIT $limit
 DELETE e
 RETURN count(*) AS removed
@@ -205,6 +210,12 @@ class Neo4jMaintenanceStore:
         del owner
         await self._write(_UNDONE, {"entry_id": entry_id})
 
+    async def undone(self, owner: Owner, job: str, *, since: datetime) -> frozenset[str]:
+        """See `MaintenanceStore.undone`."""
+        rows = await self._graph.read(_TAKEN_BACK, _key(owner) | {"job": job, "since": _micros(since)})
+        changes = (change for row in rows for change in json.loads(row["changes"]))
+        return frozenset(grounds for change in changes for grounds in change.get("grounds", ()))
+
     async def entries(self, run_id: str, *, owner: Owner | None = None) -> Sequence[LogEntry]:
         """See `MaintenanceStore.entries`."""
         whose: dict[str, Any] = {"tenant_id": None, "user_id": None} if owner is None else _key(owner)
@@ -232,9 +243,10 @@ class Neo4jMaintenanceStore:
 
         return await self._graph.write(run)
 
-    async def purge_log(self, *, before: datetime, limit: int) -> int:
+    async def purge_log(self, *, before: datetime, undone_before: datetime, limit: int) -> int:
         """See `MaintenanceStore.purge_log`."""
-        return int((await self._write(_PURGE_LOG, {"before": _micros(before), "limit": limit}))[0]["removed"])
+        times = {"before": _micros(before), "undone_before": _micros(undone_before)}
+        return int((await self._write(_PURGE_LOG, times | {"limit": limit}))[0]["removed"])
 
     async def remove_owner(self, owner: Owner) -> int:
         """See `MaintenanceStore.remove_owner`."""
@@ -270,7 +282,7 @@ def _entry(fields: Mapping[str, Any]) -> LogEntry:
         run_id=fields["run_id"],
         job=fields["job"],
         owner=Owner(TenantId(fields["tenant_id"]), UserId(fields["user_id"])) if fields["tenant_id"] else None,
-        changes=tuple(Change(**change) for change in json.loads(fields["changes"])),
+        changes=tuple(Change.of(change) for change in json.loads(fields["changes"])),
         is_applied=fields["is_applied"],
         is_undone=fields["is_undone"],
     )

@@ -61,9 +61,17 @@ _RUNS: Final = """
 """
 _PURGE_LOG: Final = """
     DELETE FROM maintenance.log AS l USING (
-        SELECT tenant_id, entry_id FROM maintenance.log WHERE create_time < $1
+        SELECT tenant_id, entry_id FROM maintenance.log
+        WHERE create_time < $1 AND (NOT is_undone OR create_time < $3)
         ORDER BY create_time LIMIT $2 FOR UPDATE SKIP LOCKED
     ) AS old WHERE l.tenant_id = old.tenant_id AND l.entry_id = old.entry_id
+"""
+_UNDONE: Final = """
+    SELECT DISTINCT grounds
+    FROM maintenance.log,
+        jsonb_array_elements(changes) AS change,
+        jsonb_array_elements_text(change -> 'grounds') AS grounds
+    WHERE tenant_id = $1 AND user_id = $2 AND job = $3 AND is_undone AND create_time >= $4
 """
 _ENTRIES: Final = """
     SELECT * FROM maintenance.log WHERE run_id = $1 AND ($2::text IS NULL OR (tenant_id = $2 AND user_id = $3))
@@ -173,6 +181,12 @@ class PostgresMaintenanceStore:
                 entry_id,
             )
 
+    async def undone(self, owner: Owner, job: str, *, since: datetime) -> frozenset[str]:
+        """See `MaintenanceStore.undone`."""
+        async with self._transaction() as connection:
+            rows = await connection.fetch(_UNDONE, *_key(owner), job, since)
+        return frozenset(row["grounds"] for row in rows)
+
     async def entries(self, run_id: str, *, owner: Owner | None = None) -> Sequence[LogEntry]:
         """See `MaintenanceStore.entries`."""
         whose = (None, None) if owner is None else _key(owner)
@@ -199,10 +213,10 @@ class PostgresMaintenanceStore:
         async with tenant_transaction(self._pool, tenant_id) as connection:
             return await work(PostgresIdempotencyRecords(connection, tenant_id, schema=SCHEMA))
 
-    async def purge_log(self, *, before: datetime, limit: int) -> int:
+    async def purge_log(self, *, before: datetime, undone_before: datetime, limit: int) -> int:
         """See `MaintenanceStore.purge_log`."""
         async with self._transaction() as connection:
-            status = await connection.execute(_PURGE_LOG, before, limit)
+            status = await connection.execute(_PURGE_LOG, before, limit, undone_before)
         return int(status.rpartition(" ")[2])
 
     async def remove_owner(self, owner: Owner) -> int:
@@ -237,7 +251,7 @@ def _entry(row: Any) -> LogEntry:
         run_id=str(row["run_id"]),
         job=row["job"],
         owner=owner,
-        changes=tuple(Change(**change) for change in row["changes"]),
+        changes=tuple(Change.of(change) for change in row["changes"]),
         is_applied=row["is_applied"],
         is_undone=row["is_undone"],
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import structlog
 
@@ -16,7 +17,7 @@ from services.common.ids import IdSource
 from services.common.maintenance.election import Leader
 from services.common.maintenance.fence import writing_under
 from services.common.maintenance.metrics import MaintenanceMetrics
-from services.common.maintenance.model import Change, Job, RunReport, Step
+from services.common.maintenance.model import Change, HeedsUndone, Job, RunReport, Step
 from services.common.maintenance.pace import computed
 from services.common.maintenance.store import Claim, JobState, MaintenanceStore
 from services.common.owners import Owner
@@ -43,6 +44,7 @@ class MaintenanceRunner:
         lease: timedelta = _LEASE,
         leader: Leader | None = None,
         seconds_max: float | None = None,
+        undone_days: float = 365.0,
     ) -> None:
         """Claims and logs in `store`.
 
@@ -53,6 +55,7 @@ class MaintenanceRunner:
             lease: How long a claim lasts.
             leader: Jobs over a whole store run only while this replica leads.
             seconds_max: How long a run takes; it ends after the step in which the time is over. None: no bound.
+            undone_days: How long changes that were taken back are not made again on the same grounds.
         """
         self._store = store
         self._clock = clock
@@ -60,6 +63,7 @@ class MaintenanceRunner:
         self._lease = lease
         self._leader = leader
         self._time_max = None if seconds_max is None else timedelta(seconds=seconds_max)
+        self.undone_time = timedelta(days=undone_days)
         self._holder = ids.new_id()
         self._metrics = MaintenanceMetrics()
         self._stopped: set[str] = set()  # jobs that were found stopped, which the log says once
@@ -205,14 +209,32 @@ class MaintenanceRunner:
                     return
 
     async def _planned(self, job: Job[Any], step: Step[Any], report: RunReport, budget: _Budget) -> list[Change]:
-        # A pure function that may take long: requests are served meanwhile.
-        planned = await computed(job.plan, step.state, self._clock.now())
+        planned = await self._without_undone(job, step)
         changes = budget.admitted(step, planned)
         report.steps += 1
         report.memories += step.memory_count
         report.planned += len(planned)
         report.over_cap += sum(change.retires for change in planned) - sum(change.retires for change in changes)
         return changes
+
+    async def _without_undone(self, job: Job[Any], step: Step[Any]) -> Sequence[Change]:
+        """What a job plans, without what was taken back and is called for by the same as then."""
+        state, undone = step.state, None
+        if isinstance(state, HeedsUndone):
+            undone = await self._undone(job, step.owner)
+            state = dataclasses.replace(cast("Any", state), undone=undone)
+        # A pure function that may take long: requests are served meanwhile.
+        planned = await computed(job.plan, state, self._clock.now())
+        if not any(change.grounds for change in planned):
+            return planned
+        if undone is None:
+            undone = await self._undone(job, step.owner)
+        return [change for change in planned if undone.isdisjoint(change.grounds)]
+
+    async def _undone(self, job: Job[Any], owner: Owner | None) -> frozenset[str]:
+        if owner is None:
+            return frozenset()
+        return await self._store.undone(owner, job.name, since=self._clock.now() - self.undone_time)
 
     async def _apply(
         self, job: Job[Any], claim: Claim, owner: Owner | None, changes: Sequence[Change], report: RunReport

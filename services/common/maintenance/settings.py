@@ -15,3 +15,5 @@ class MaintenanceSettings:
     """How long a run takes at most; what is left is done by the next one, a minute later, from where it stopped."""
     log_days: Positive = 90.0
     """How long the log of a run is stored: until then it can be shown and taken back."""
+    undone_days: Positive = 365.0
+    """How long the log of a run that was taken back is stored, and no job does the same to unchanged memories."""

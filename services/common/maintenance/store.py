@@ -129,6 +129,10 @@ class MaintenanceStore(Protocol):
         """Logs that an entry was taken back."""
         ...
 
+    async def undone(self, owner: Owner, job: str, *, since: datetime) -> frozenset[str]:
+        """The grounds of a job's changes to an owner's memories that were taken back, of entries since a time."""
+        ...
+
     async def entries(self, run_id: str, *, owner: Owner | None = None) -> Sequence[LogEntry]:
         """The entries of a run, oldest first; with an owner those about them alone."""
         ...
@@ -151,8 +155,11 @@ class MaintenanceStore(Protocol):
         """Runs work on a tenant's idempotency records, all or nothing."""
         ...
 
-    async def purge_log(self, *, before: datetime, limit: int) -> int:
-        """Removes entries of any tenants from before a time, at most `limit`; returns how many."""
+    async def purge_log(self, *, before: datetime, undone_before: datetime, limit: int) -> int:
+        """Removes entries of any tenants from before a time, at most `limit`; returns how many.
+
+        Those that were taken back only from before `undone_before` too.
+        """
         ...
 
     async def remove_owner(self, owner: Owner) -> int:

@@ -86,7 +86,8 @@ class TierMaintenance:
     ) -> None:
         """Runs `jobs` by `runner`.
 
-        Responses to request ids are stored for `retention_seconds` at least; the log for `log_days`, None: for ever.
+        Responses to request ids are stored for `retention_seconds` at least; the log for `log_days`, None: for ever;
+        what of it was taken back as long as `runner` heeds it where that is longer.
         """
         self._runner = runner
         self._store = store
@@ -109,10 +110,11 @@ class TierMaintenance:
     async def purge_log(self) -> None:
         """Removes what is older than the retention of the log."""
         if self._log_time is not None:
-            before = self._clock.now() - self._log_time
+            now = self._clock.now()
+            before, undone_before = now - self._log_time, now - self._runner.undone_time
             removed = _PURGE_MAX
             while removed == _PURGE_MAX:
-                removed = await self._store.purge_log(before=before, limit=_PURGE_MAX)
+                removed = await self._store.purge_log(before=before, undone_before=undone_before, limit=_PURGE_MAX)
 
     async def _run_always(self, each: TierJob, interval_seconds: float) -> None:
         pause = min(_START_SECONDS, interval_seconds)

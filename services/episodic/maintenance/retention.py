@@ -15,6 +15,7 @@ from services.common.errors import StoreUnavailable
 from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import IdSource
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.grounds import grounds
 from services.common.maintenance.model import Json
 from services.episodic.config import RetentionSettings
 from services.episodic.model import EpisodeId, Owner, TenantId, UserId, decay_factor
@@ -155,7 +156,9 @@ def _change(episode: FadingEpisode, strength: float, action: str) -> Change:
         "importance": episode.importance,
         "used": episode.used_time.isoformat(),
     }
-    return Change(action, str(episode.episode_id), 1, facts)
+    # A restored one counts as used, and one of no importance has faded nevertheless. The cap holds in any case.
+    seen = (grounds(_FADED, (str(episode.episode_id),), episode.importance),) if action == _FADED else ()
+    return Change(action, str(episode.episode_id), 1, facts, seen)
 
 
 def _episode(change: Change) -> FadingEpisode:

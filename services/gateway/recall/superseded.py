@@ -61,6 +61,11 @@ class OwnerSuperseded:
         """Memory that they take, about."""
         return 500 + sum(_ENTRY_BYTES * len(found) for by in (self.by_turn, self.reduced) for found in by.values())
 
+    def of_turns(self, turn_ids: Iterable[str], as_of: datetime, known_at: datetime | None = None) -> Superseded:
+        """Those of these turns that were superseded at a time; see `at`."""
+        found = {turn_id: self.by_turn[turn_id] for turn_id in turn_ids if turn_id in self.by_turn}
+        return _at(found, as_of, known_at)
+
     def at(self, as_of: datetime, known_at: datetime | None = None) -> Superseded:
         """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins.
 
@@ -184,6 +189,29 @@ def quoted(superseded: Superseded, text: str) -> supersessions_pb2.Supersession 
             if len(said := one.statement.strip(_ENDS)) >= _QUOTED_MIN and said in question:
                 return one
     return None
+
+
+class Quotable:
+    """Superseded statements that notes may quote, to look through many notes for: `quoted` goes through all of them."""
+
+    def __init__(self, superseded: Superseded) -> None:
+        """Looks for these, by turn."""
+        self._by_start: dict[str, list[tuple[str, supersessions_pb2.Supersession]]] = {}
+        for one in (one for found in superseded.values() for one in found):
+            if len(said := one.statement.strip(_ENDS)) >= _QUOTED_MIN:
+                self._by_start.setdefault(said[:_QUOTED_MIN], []).append((said, one))
+
+    def quoted(self, text: str) -> supersessions_pb2.Supersession | None:
+        """What superseded the question that a note quotes before its answer; see `quoted`."""
+        asked = _QUOTED.search(text)
+        if asked is None:
+            return None
+        question = asked["question"]
+        for place in range(len(question) - _QUOTED_MIN + 1):
+            for said, one in self._by_start.get(question[place : place + _QUOTED_MIN], ()):
+                if question.startswith(said, place):
+                    return one
+        return None
 
 
 def overlaps(one: str, other: str) -> bool:

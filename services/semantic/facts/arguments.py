@@ -57,6 +57,7 @@ class ListFacts:
     after: FactPosition | None
     include_low_confidence: bool = False
     known_at: datetime | None = None  # what was believed then; None: now
+    held_at: datetime | None = None  # what held then; None: whatever held
 
 
 @dataclass(frozen=True, slots=True)

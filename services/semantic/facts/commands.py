@@ -180,7 +180,7 @@ def list_facts_command(
     for name in ("subject", "predicate"):
         v.text(name, getattr(request, name), chars_max=limits.part_chars_max, required=False)
     page_size = v.page_size(request.page_size, default=limits.page_size_default, maximum=limits.page_size_max)
-    known_at = _known_at(v, request)
+    known_at, held_at = _known_at(v, request), _moment(v, request, "as_of_time")
     v.raise_if_any()
     if request.include_low_confidence and not caller.may(Role.ADMIN):
         raise role_missing(Role.ADMIN)
@@ -198,6 +198,7 @@ def list_facts_command(
         after=FactPosition(datetime.fromisoformat(str(cursor[0])), FactId(str(cursor[1]))) if cursor else None,
         include_low_confidence=request.include_low_confidence,
         known_at=known_at,
+        held_at=held_at,
     )
 
 

@@ -30,22 +30,38 @@ class FormerFacts:
         self._ends = ends
         self._settings = settings
 
-    async def listed(self, command: ListFacts, known_at: datetime) -> FactPage:
-        """A page of what was believed at a time, in the order of today; see `FactService.list_facts`."""
-        least = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
-        which, after = replace(command.which, statuses=frozenset(FactStatus), confidence_min=0.0), command.after
+    async def listed(self, command: ListFacts, *, faded_at: datetime) -> FactPage:
+        """A page of what was believed, or held, at a time, in the order of today; see `FactService.list_facts`.
+
+        What held has the decay of `faded_at`.
+        """
+        statuses = frozenset(FactStatus) - (frozenset() if command.known_at else {FactStatus.MERGED_INTO})
+        which, after = replace(command.which, statuses=statuses, confidence_min=0.0), command.after
         while True:
             found = await self._store.list_facts(command.owner, which=which, after=after, limit=command.page_size + 1)
             page, more = found[: command.page_size], len(found) > command.page_size
-            states = await self._states(command.owner, [fact.fact_id for fact in page], known_at)
-            shown = await self._ends.of(command.owner, list(states.values()), known_at=known_at)
-            by_id = {fact.fact_id: fact for fact in shown}
-            listed = [fact for fact in page if fact.fact_id in by_id and by_id[fact.fact_id].confidence >= least]
+            by_id = {fact.fact_id: fact for fact in await self._then(command, page, faded_at)}
+            listed = [fact for fact in page if fact.fact_id in by_id]
             if page:
                 after = position_of(page[-1])
             if listed or not more:
                 facts = tuple(by_id[fact.fact_id] for fact in listed)
                 return FactPage(facts, after if more else None, tuple(map(position_of, listed)))
+
+    async def _then(self, command: ListFacts, page: Sequence[Fact], faded_at: datetime) -> list[Fact]:
+        """Those of a page that belong to the list, as they were believed then."""
+        owner, known_at, held_at = command.owner, command.known_at, command.held_at
+        if known_at is not None:
+            page = list((await self._states(owner, [fact.fact_id for fact in page], known_at)).values())
+        shown = await self._ends.of(owner, page, known_at=known_at)
+        if held_at is not None:
+            shown = [fact for fact in shown if _has_begun(fact, held_at) and not _has_ended(fact, held_at)]
+        least, evidence = self._settings.use.explicit_confidence_min, self._settings.evidence
+        if command.include_low_confidence:
+            return list(shown)
+        if known_at is not None:
+            return [fact for fact in shown if fact.confidence >= least]
+        return [fact for fact in shown if confidence_at(fact, faded_at, evidence) >= least]
 
     async def believed(
         self, owner: Owner, wanted: FactSearch, known_at: datetime, *, faded_at: datetime
@@ -111,5 +127,13 @@ def position_of(fact: Fact) -> FactPosition:
 
 def _may_hold(fact: Fact, held_at: datetime) -> bool:
     """Whether a fact is active, or was known by a time and had not ended."""
-    has_begun = fact.first_observed_time <= held_at and (fact.valid_from_time or held_at) <= held_at
-    return fact.status in ACTIVE or (has_begun and (fact.valid_to_time is None or fact.valid_to_time > held_at))
+    was_known = fact.first_observed_time <= held_at
+    return fact.status in ACTIVE or (was_known and _has_begun(fact, held_at) and not _has_ended(fact, held_at))
+
+
+def _has_begun(fact: Fact, held_at: datetime) -> bool:
+    return (fact.valid_from_time or fact.first_observed_time) <= held_at
+
+
+def _has_ended(fact: Fact, held_at: datetime) -> bool:
+    return fact.valid_to_time is not None and fact.valid_to_time <= held_at

@@ -170,10 +170,12 @@ class FactService:
     async def list_facts(self, command: ListFacts) -> FactPage:
         """A page of facts. One that is confirmed meanwhile moves to the front of the list.
 
-        As they were believed at a time, facts are in the order of today. A page may be shorter than asked for.
+        As of a time, facts are in the order of today. A page may be shorter than asked for.
         """
-        if command.known_at is not None:
-            return await self._former.listed(command, command.known_at)
+        if command.known_at is not None or command.held_at is not None:
+            # What was believed has no decay in lists.
+            faded_at = command.known_at or await self._counted(command.owner, command.held_at or self._clock.now())
+            return await self._former.listed(command, faded_at=faded_at)
         confidence_min = 0.0 if command.include_low_confidence else self._settings.use.explicit_confidence_min
         which, after = replace(command.which, confidence_min=confidence_min), command.after
         while True:

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Final, TypeAlias, cast
 
 from services.common.maintenance import Change
+from services.common.maintenance.grounds import grounds
+from services.common.maintenance.model import Json
 from services.semantic.facts.merge_groups import MergeGroup, MergeGroupId, MergeGroupWriter
 from services.semantic.facts.model import FactId
 
@@ -28,7 +30,13 @@ def apart_of(groups: Iterable[MergeGroup]) -> Apart:
 
 
 def planned(
-    wanted: Sequence[Sequence[FactId]], waiting: Sequence[MergeGroup], *, groups_max: int, now: datetime
+    wanted: Sequence[Sequence[FactId]],
+    waiting: Sequence[MergeGroup],
+    *,
+    groups_max: int,
+    now: datetime,
+    texts: Mapping[FactId, str],
+    undone: frozenset[str],
 ) -> list[Change]:
     """The changes that make the groups of now wait and no others: what changed since is proposed as it is now.
 
@@ -37,16 +45,21 @@ def planned(
         waiting: Those that wait.
         groups_max: How many may wait.
         now: When.
+        texts: What the facts say.
+        undone: Grounds of changes that were taken back: these are left out, and others take their places.
     """
+
+    def change(action: str, group: MergeGroup) -> Change:
+        return _change(action, group, [texts[fact_id] for fact_id in group.fact_ids if fact_id in texts])
+
     groups = {group.group_id: group for group in (MergeGroup.waiting(facts, at=now) for facts in wanted)}
     known = {group.group_id: group for group in waiting}
-    obsolete = [group for group_id, group in known.items() if group_id not in groups]
+    withdrawn = [change(_WITHDRAW, group) for group_id, group in known.items() if group_id not in groups]
+    obsolete = [each for each in withdrawn if undone.isdisjoint(each.grounds)]
     room = groups_max - (len(known) - len(obsolete))
-    new = [group for group_id, group in groups.items() if group_id not in known][: max(0, room)]
-    return [
-        *(_change(_WITHDRAW, group) for group in obsolete),
-        *(_change(_QUEUE, group) for group in new),
-    ]
+    queued = [change(_QUEUE, group) for group_id, group in groups.items() if group_id not in known]
+    new = [each for each in queued if undone.isdisjoint(each.grounds)][: max(0, room)]
+    return [*obsolete, *new]
 
 
 async def applied(writer: MergeGroupWriter, changes: Sequence[Change]) -> list[Change]:
@@ -67,8 +80,9 @@ async def undone(writer: MergeGroupWriter, changes: Sequence[Change]) -> int:
     return len(gone) + len(again)
 
 
-def _change(action: str, group: MergeGroup) -> Change:
-    return Change(action, group.group_id, 0, {"facts": list(group.fact_ids), "time": group.create_time.isoformat()})
+def _change(action: str, group: MergeGroup, texts: Sequence[str]) -> Change:
+    facts: dict[str, Json] = {"facts": list(group.fact_ids), "time": group.create_time.isoformat()}
+    return Change(action, group.group_id, 0, facts, (grounds(action, group.fact_ids, texts=texts),))
 
 
 def _group(change: Change) -> MergeGroup:

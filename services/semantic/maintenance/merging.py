@@ -19,6 +19,7 @@ from services.common.ids import IdSource
 from services.common.knowledge.merging import Guard, MayBeSame, MergePlan, plan_merges
 from services.common.knowledge.model import Belief, BeliefId, Candidate, KnowledgeSettings
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.grounds import grounds
 from services.common.maintenance.pace import computed, rest
 from services.common.owners import Owner
 from services.common.tier_embedder import TierEmbedder
@@ -39,6 +40,8 @@ from services.semantic.maintenance.owners import cursor_of, owners_behind
 _BLOCK: Final = 32
 """Facts whose vectors are compared with all others at a time."""
 _MERGE: Final = "merge"
+_ASSERTED_MAX: Final = 32
+"""Facts of a group, the winner first, with each of which a loser is not merged again once its merge was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,11 @@ class SimilarFacts:
     reworded: frozenset[tuple[str, str]] = frozenset()  # texts of compatible facts that differ in their wording alone
     waiting: Sequence[MergeGroup] = ()  # groups that wait for a decision
     apart: Apart = field(default_factory=dict)  # what was decided to be different
+    undone: frozenset[str] = frozenset()  # grounds of changes that were taken back
+
+    def texts(self) -> dict[FactId, str]:
+        """What the facts say."""
+        return {fact_id: fact.text for fact_id, fact in self.facts.items()}
 
 
 class MergeFacts:
@@ -110,6 +118,7 @@ class MergeFacts:
                     "winner_revision": state.facts[FactId(merge.winner_id)].revision,
                     "revision": state.facts[FactId(loser_id)].revision,
                 },
+                _asserted(state, loser_id, (merge.winner_id, *merge.loser_ids)),
             )
             for merge in plan.merges
             for loser_id in merge.loser_ids
@@ -117,7 +126,14 @@ class MergeFacts:
         queued = [[FactId(belief_id) for belief_id in group] for group in plan.queued]
         return [
             *merges,
-            *merge_queue.planned(queued, state.waiting, groups_max=self._settings.merging.groups_max, now=now),
+            *merge_queue.planned(
+                queued,
+                state.waiting,
+                groups_max=self._settings.merging.groups_max,
+                now=now,
+                texts=state.texts(),
+                undone=state.undone,
+            ),
         ]
 
     async def apply(self, owner: Owner | None, changes: Sequence[Change]) -> Sequence[Change]:
@@ -293,6 +309,12 @@ def _planned(
         if fact.fact_id in named
     ]
     return plan_merges(beliefs, state.pairs, guard, at=at, settings=rules, may_be_same=may_be_same)
+
+
+def _asserted(state: SimilarFacts, loser_id: BeliefId, members: Sequence[BeliefId]) -> tuple[str, ...]:
+    """That a fact says the same as the winner and the other losers: all of that is taken back with its merge."""
+    pairs = ((FactId(loser_id), FactId(other)) for other in members[:_ASSERTED_MAX] if other != loser_id)
+    return tuple(grounds(_MERGE, pair, texts=(state.facts[fact_id].text for fact_id in pair)) for pair in pairs)
 
 
 def _winner_of(change: Change) -> FactId:

@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.clock import Clock
 from services.common.maintenance import Cap, Change, Step
+from services.common.maintenance.grounds import grounds
 from services.common.maintenance.model import Json
 from services.common.owners import Owner
 from services.semantic.config import FactRetentionSettings
@@ -103,4 +104,6 @@ def _change(action: str, fact: RetainedFact) -> Change:
         "importance": round(fact.importance, 4),
         "confirmed": fact.last_confirmed_time.isoformat(),
     }
-    return Change(action, fact.fact_id, 1, facts)
+    # The cap holds in any case.
+    seen = (grounds(_FADED, (fact.fact_id,), facts["confirmed"]),) if action == _FADED else ()
+    return Change(action, fact.fact_id, 1, facts, seen)

@@ -91,7 +91,14 @@ def fact_jobs(
     if second.fill is not None:
         jobs.append(TierJob(second.fill, "Embeds facts by the second embedding model too, before a cut-over to it."))
     bounds, kept = settings.maintenance, settings.idempotency_retention_seconds
-    runner = MaintenanceRunner(stores.log, clock=clock, ids=ids, leader=leader, seconds_max=bounds.run_seconds_max)
+    runner = MaintenanceRunner(
+        stores.log,
+        clock=clock,
+        ids=ids,
+        leader=leader,
+        seconds_max=bounds.run_seconds_max,
+        undone_days=bounds.undone_days,
+    )
     maintenance = TierMaintenance(runner, stores.log, jobs, clock, retention_seconds=kept, log_days=bounds.log_days)
     fill = functools.partial(second.keep_filling, runner.run)
     bring_over = functools.partial(former.keep_bringing_over, functools.partial(runner.run, reembed))

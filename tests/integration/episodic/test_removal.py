@@ -20,7 +20,8 @@ from services.episodic.config import QdrantServer, QdrantSettings
 from services.episodic.indexer import EpisodeIndexer
 from services.episodic.model import EpisodeId, Owner, UserId
 from services.episodic.removal_store import EpisodeSelection
-from services.episodic.service import Deletion, EpisodeService, SearchQuery
+from services.episodic.service import Deletion, EpisodeService
+from services.episodic.similar import SearchQuery
 from services.episodic.store import EpisodeFilter, EpisodeIndex
 from services.episodic.stores.edge import EdgeEpisodeIndex
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore

@@ -179,6 +179,26 @@ async def test_spec_2_8_beyond_the_cap_the_least_important_and_oldest_go_first(w
     assert await world.with_status(EpisodeStatus.ARCHIVED) == [1, 2, 3, 4, 5, 6]
 
 
+async def test_spec_6_9_the_cap_holds_whatever_was_taken_back(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.9) for n in range(1, 7)))
+    first = await world.run(settings(active_max=4))
+    assert first.applied == 2
+    await runner(world.pool, world.clock).undo(world.job(settings()), first.run_id)
+    await world.work()
+    assert (await world.run(settings(active_max=4))).applied == 2
+
+
+async def test_spec_6_9_an_episode_of_no_importance_that_was_restored_by_an_undo_stays(world: World) -> None:
+    await world.remember(*(new_episode(n, importance=0.02) for n in range(1, 6)))
+    first = await world.run(settings())
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [1, 2, 3]
+    await runner(world.pool, world.clock).undo(world.job(settings()), first.run_id)
+    await world.work()
+    await world.remember(new_episode(6, importance=0.02))
+    assert (await world.run(settings())).applied == 1
+    assert await world.with_status(EpisodeStatus.ARCHIVED) == [4]
+
+
 async def test_spec_2_8_a_run_archives_no_more_than_its_share_and_says_so(world: World) -> None:
     await world.remember(*(new_episode(n, importance=0.2) for n in range(40)))
     await world.advance(days=4_000, used=39)

@@ -45,8 +45,12 @@ class Place:
         return self.indexes[0]
 
     @property
+    def log(self) -> PostgresMaintenanceStore:
+        return PostgresMaintenanceStore(self.pool)
+
+    @property
     def runner(self) -> MaintenanceRunner:
-        return MaintenanceRunner(PostgresMaintenanceStore(self.pool), clock=self.clock, ids=Uuid7Ids(self.clock))
+        return MaintenanceRunner(self.log, clock=self.clock, ids=Uuid7Ids(self.clock))
 
 
 @dataclass(frozen=True)

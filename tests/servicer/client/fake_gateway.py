@@ -42,6 +42,8 @@ class FakeGateway(
 
     def __init__(self) -> None:
         self.log: dict[tuple[str, str], list[common_pb2.Turn]] = {}
+        self.superseded: dict[str, str] = {}  # contents of turns, and what superseded them
+        self.marks_missing = False
         self.answers: dict[str, memory_pb2.RememberResponse] = {}
         self.requests: list[Any] = []  # every request, in order, repeats included
         self.metadata: list[dict[str, str]] = []  # of every call
@@ -225,7 +227,12 @@ class FakeGateway(
         turns = self.log.get((request.user_id, request.conversation_id), [])
         found = [
             conversations_pb2.Interaction(
-                interaction_id=f"i{n}", conversation_id=request.conversation_id, position=n, turn=turn
+                interaction_id=f"i{n}",
+                conversation_id=request.conversation_id,
+                position=n,
+                turn=turn,
+                superseded_by=self.superseded.get(turn.content, ""),
+                marks_missing=self.marks_missing,
             )
             for n, turn in enumerate(turns)
         ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from mneme.gateway.v1 import context_pb2, erasure_pb2, recall_pb2
-from mneme_client import Client, NoteKind, Turn
+from mneme_client import Client, EpisodeStatus, FactCategory, NoteKind, ScoredEpisode, Turn
 from tests.servicer.gateway.test_correct import correct, reference
 from tests.servicer.gateway.test_erasure import erase, rows_with, visible
 from tests.support.stack import RunningStack, Stubs
@@ -73,6 +74,60 @@ async def test_spec_3_7_a_turn_that_was_archived_since_is_recalled(
     assert await turns() == {"It rained."}
     assert await turns(known_at_time=then) == {"The code of the gate is 1234.", "It rained."}
     assert "The code of the gate is 1234." in await context(gateway, user_id, then)
+
+
+async def test_spec_3_7_searches_of_episodes_have_both_times(client: Client, user_id: str) -> None:
+    said = datetime.now(UTC) - timedelta(days=400)
+    turns = [Turn("The code of the gate is 1234.", time=said), Turn("The gate is green.", time=said)]
+    written = await client.remember(user_id, "c1", turns)
+    await visible(client, user_id, written.consistency_token)
+    code = written.interactions[0].interaction_id
+    known = datetime.now(UTC)
+    await client.archive_episodes(user_id, [code])
+    later = await client.remember(user_id, "c1", "The code of the gate is 5678.")
+    await visible(client, user_id, later.consistency_token)
+
+    async def found(**times: Any) -> dict[str, ScoredEpisode]:
+        hits = await client.search_episodes(user_id, "What is the code of the gate?", **times)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        return {hit.episode.text: hit for hit in hits}
+
+    green, first, second = "The gate is green.", "The code of the gate is 1234.", "The code of the gate is 5678."
+    assert set(await found()) == {green, second}
+    then = await found(known_at_time=known)
+    assert set(then) == {green, first}
+    assert then[first].episode.status is EpisodeStatus.ARCHIVED
+    assert then[first].similarity > then[green].similarity
+    past = await found(as_of_time=said + timedelta(days=1))
+    assert set(past) == {green, first, second}
+    assert past[green].episode.decay_factor == pytest.approx(1 / (1 + 1 / 365))
+    assert past[green].score == pytest.approx(past[green].similarity / (1 + 1 / 365), rel=1e-4)
+    assert past[green].score > then[green].score
+    both = await found(as_of_time=said + timedelta(days=1), known_at_time=known)
+    assert set(both) == {green, first}
+    assert await found(known_at_time=said) == {}, "nothing had been recorded"
+    assert set(await found(as_of_time=datetime.now(UTC) + timedelta(days=1))) == {green, second}
+
+
+async def test_spec_3_7_lists_of_facts_have_both_times(client: Client, user_id: str) -> None:
+    def year(number: int) -> datetime:
+        return datetime(number, 1, 1, tzinfo=UTC)
+
+    ulm, jena = "The office was in Ulm.", "The office is in Jena."
+    context = FactCategory.CONTEXT
+    await client.create_fact(user_id, ulm, context, valid_from_time=year(2019), valid_to_time=year(2023))
+    known = datetime.now(UTC)
+    await client.create_fact(user_id, jena, context, valid_from_time=year(2023))
+
+    async def listed(**times: Any) -> set[str]:
+        return {fact.text async for fact in client.list_facts(user_id, **times)}
+
+    assert await listed() == {ulm, jena}
+    assert await listed(as_of_time=year(2018)) == set()
+    assert await listed(as_of_time=year(2020)) == {ulm}
+    assert await listed(as_of_time=year(2024)) == {jena}
+    assert await listed(as_of_time=year(2024), known_at_time=known) == set()
+    assert await listed(as_of_time=year(2020), known_at_time=known) == {ulm}
 
 
 async def test_spec_6_6_an_erased_note_leaves_no_earlier_text(

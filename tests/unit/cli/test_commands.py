@@ -118,6 +118,18 @@ async def test_the_log_is_listed_and_read(invoke: Invoke) -> None:
     assert "Nothing was said there." in (await invoke("transcript", "other", "-u", "ana")).stdout
 
 
+async def test_spec_3_12_a_transcript_says_which_turns_are_superseded(invoke: Invoke, gateway: FakeGateway) -> None:
+    await invoke("remember", "I live in Leeds.", "-u", "ana", "-c", "chat")
+    await invoke("remember", "I live in York now.", "-u", "ana", "-c", "chat")
+    gateway.superseded["I live in Leeds."] = "i1"
+    read = await invoke("transcript", "chat", "-u", "ana")
+    assert "I live in Leeds. (superseded)" in read.stdout
+    assert "I live in York now.\n" in read.stdout
+    assert "not known" not in read.stderr
+    gateway.marks_missing = True
+    assert "not known" in (await invoke("transcript", "chat", "-u", "ana")).stderr
+
+
 async def test_feedback_sends_the_judgement(invoke: Invoke, gateway: FakeGateway) -> None:
     result = await invoke("feedback", "bad", "m1", "m2", "-u", "ana")
     assert result.exit_code == 0, result.output

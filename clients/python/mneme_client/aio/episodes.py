@@ -78,6 +78,8 @@ class EpisodeOperations(Operations):
         *,
         limit: int = 10,
         scope: Scope | None = None,
+        as_of_time: datetime | None = None,
+        known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> tuple[r.ScoredEpisode, ...]:
         """The active episodes most similar to a query, best first. `recall` combines more evidence than this.
@@ -87,10 +89,17 @@ class EpisodeOperations(Operations):
             query: At most 8,000 characters.
             limit: At most this many, 1 to 200. The worst are omitted where the response would exceed 3 MiB.
             scope: The reader's scope; None means GLOBAL.
+            as_of_time: Decay counts up to this time, and episodes that were archived since are found; None means now.
+            known_at_time: Only what had been recorded by this time, also what was archived since; None means now.
             timeout_seconds: Deadline of this call.
         """
         request = episodic_pb2.SearchEpisodesRequest(
-            user_id=user_id, query=query, reader_scope=to_wire.scope(scope), limit=limit
+            user_id=user_id,
+            query=query,
+            reader_scope=to_wire.scope(scope),
+            limit=limit,
+            as_of_time=to_wire.optional_timestamp(as_of_time),
+            known_at_time=to_wire.optional_timestamp(known_at_time),
         )
         read = read_all("hits", from_wire_resources.scored_episode)
         return await self._call(

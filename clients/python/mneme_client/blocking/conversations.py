@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mneme.gateway.v1 import conversations_pb2
-from mneme_client import from_wire, results
+from mneme_client import from_wire_turns, results
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_page
 
@@ -22,7 +22,7 @@ class ConversationOperations(Operations):
         """All conversations of a user, the last written first; pages are fetched as they are needed."""
         request = conversations_pb2.ListConversationsRequest(user_id=user_id, page_size=page_size)
         response = conversations_pb2.ListConversationsResponse
-        read = read_page("conversations", from_wire.conversation)
+        read = read_page("conversations", from_wire_turns.conversation)
         return self._pages(Call(f"{_SERVICE}/ListConversations", request, response, read), timeout_seconds)
 
     def list_interactions(
@@ -38,5 +38,5 @@ class ConversationOperations(Operations):
             user_id=user_id, conversation_id=conversation_id, page_size=page_size
         )
         response = conversations_pb2.ListInteractionsResponse
-        read = read_page("interactions", from_wire.interaction)
+        read = read_page("interactions", from_wire_turns.interaction)
         return self._pages(Call(f"{_SERVICE}/ListInteractions", request, response, read), timeout_seconds)

@@ -97,6 +97,7 @@ class FactOperations(Operations):
         include_low_confidence: bool = False,
         page_size: int = PAGE_SIZE_MAX,
         scope: Scope | None = None,
+        as_of_time: datetime | None = None,
         known_at_time: datetime | None = None,
         timeout_seconds: float | None = None,
     ) -> Iterator[r.Fact]:
@@ -111,6 +112,7 @@ class FactOperations(Operations):
             include_low_confidence: Also facts of a confidence below 0.3, for administrators.
             page_size: Facts in a page, at most 200.
             scope: The reader's: only what it sees. None means every scope.
+            as_of_time: Facts that held at this time, also those archived or deprecated since; None means any time.
             known_at_time: What was believed at this time, with confidence, text and validity of then; None means now.
             timeout_seconds: Deadline of the call for each page.
         """
@@ -123,6 +125,7 @@ class FactOperations(Operations):
             include_low_confidence=include_low_confidence,
             page_size=page_size,
             reader_scope=to_wire.scope(scope),
+            as_of_time=to_wire.optional_timestamp(as_of_time),
             known_at_time=to_wire.optional_timestamp(known_at_time),
         )
         read = read_page("facts", from_wire_resources.fact)

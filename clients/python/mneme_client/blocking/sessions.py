@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from mneme.session.v1 import session_pb2
-from mneme_client import from_wire, results, to_wire
+from mneme_client import from_wire_turns, results, to_wire
 from mneme_client.blocking.operations import Operations
 from mneme_client.calls import PAGE_SIZE_MAX, Call, read_nothing, read_page
 from mneme_client.types import Scope, TurnInput
@@ -49,7 +49,7 @@ class SessionOperations(Operations):
             ttl=to_wire.optional_duration(ttl),
         )
         response = session_pb2.CreateSessionResponse
-        call = Call(f"{_SERVICE}/CreateSession", request, response, from_wire.session_window)
+        call = Call(f"{_SERVICE}/CreateSession", request, response, from_wire_turns.session_window)
         return self._call(call, timeout_seconds)
 
     def get_session(
@@ -62,7 +62,7 @@ class SessionOperations(Operations):
         """
         request = session_pb2.GetSessionRequest(user_id=user_id, conversation_id=conversation_id)
         response = session_pb2.GetSessionResponse
-        call = Call(f"{_SERVICE}/GetSession", request, response, from_wire.session_window)
+        call = Call(f"{_SERVICE}/GetSession", request, response, from_wire_turns.session_window)
         return self._call(call, timeout_seconds)
 
     def list_sessions(
@@ -70,7 +70,7 @@ class SessionOperations(Operations):
     ) -> Iterator[results.SessionWindow]:
         """A user's live sessions without their turns, the last active first; pages are fetched as they are needed."""
         request = session_pb2.ListSessionsRequest(user_id=user_id, page_size=page_size)
-        read = read_page("sessions", from_wire.session)
+        read = read_page("sessions", from_wire_turns.session)
         call = Call(f"{_SERVICE}/ListSessions", request, session_pb2.ListSessionsResponse, read)
         return self._pages(call, timeout_seconds)
 
@@ -107,7 +107,7 @@ class SessionOperations(Operations):
             create_if_missing=create_if_missing,
         )
         response = session_pb2.AppendTurnsResponse
-        call = Call(f"{_SERVICE}/AppendTurns", request, response, from_wire.append_result)
+        call = Call(f"{_SERVICE}/AppendTurns", request, response, from_wire_turns.append_result)
         return self._call(call, timeout_seconds)
 
     def extend_session(
@@ -138,7 +138,7 @@ class SessionOperations(Operations):
             ttl=to_wire.optional_duration(ttl),
         )
         response = session_pb2.ExtendSessionResponse
-        call = Call(f"{_SERVICE}/ExtendSession", request, response, from_wire.session_window)
+        call = Call(f"{_SERVICE}/ExtendSession", request, response, from_wire_turns.session_window)
         return self._call(call, timeout_seconds)
 
     def delete_session(

@@ -5,6 +5,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.rpc import status_pb2 as _status_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.common.v1 import model_comparison_pb2 as _model_comparison_pb2
+from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -69,7 +70,7 @@ LINK_ORIGIN_USE: LinkOrigin
 LINK_ORIGIN_CONSOLIDATION: LinkOrigin
 
 class Note(_message.Message):
-    __slots__ = ("note_id", "user_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata", "derived_from", "time", "scope", "status", "access_count", "last_access_time", "create_time", "update_time", "etag", "feedback", "source_note_ids", "successor_id", "decay")
+    __slots__ = ("note_id", "user_id", "content", "kind", "importance", "keywords", "tags", "attachments", "metadata", "derived_from", "time", "scope", "status", "access_count", "last_access_time", "create_time", "update_time", "etag", "feedback", "source_note_ids", "successor_id", "decay", "superseded_by", "superseded_statements", "marks_missing")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +100,9 @@ class Note(_message.Message):
     SOURCE_NOTE_IDS_FIELD_NUMBER: _ClassVar[int]
     SUCCESSOR_ID_FIELD_NUMBER: _ClassVar[int]
     DECAY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    MARKS_MISSING_FIELD_NUMBER: _ClassVar[int]
     note_id: str
     user_id: str
     content: str
@@ -121,7 +125,10 @@ class Note(_message.Message):
     source_note_ids: _containers.RepeatedScalarFieldContainer[str]
     successor_id: str
     decay: float
-    def __init__(self, note_id: _Optional[str] = ..., user_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., keywords: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., derived_from: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ..., source_note_ids: _Optional[_Iterable[str]] = ..., successor_id: _Optional[str] = ..., decay: _Optional[float] = ...) -> None: ...
+    superseded_by: str
+    superseded_statements: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    marks_missing: bool
+    def __init__(self, note_id: _Optional[str] = ..., user_id: _Optional[str] = ..., content: _Optional[str] = ..., kind: _Optional[_Union[NoteKind, str]] = ..., importance: _Optional[float] = ..., keywords: _Optional[_Iterable[str]] = ..., tags: _Optional[_Iterable[str]] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., derived_from: _Optional[_Iterable[str]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[NoteStatus, str]] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., etag: _Optional[str] = ..., feedback: _Optional[int] = ..., source_note_ids: _Optional[_Iterable[str]] = ..., successor_id: _Optional[str] = ..., decay: _Optional[float] = ..., superseded_by: _Optional[str] = ..., superseded_statements: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., marks_missing: _Optional[bool] = ...) -> None: ...
 
 class Link(_message.Message):
     __slots__ = ("from_note_id", "to_note_id", "type", "strength", "origin", "create_time", "update_time", "etag", "feedback")

@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
+from mneme.semantic.v1 import supersessions_pb2 as mneme_dot_semantic_dot_v1_dot_supersessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mneme/episodic/v1/episodic.proto\x12\x11mneme.episodic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\xdc\x05\n\x07\x45pisode\x12\x12\n\nepisode_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x10\n\x08position\x18\x04 \x01(\x05\x12*\n\x04role\x18\x05 \x01(\x0e\x32\x1c.mneme.common.v1.MessageRole\x12\x0f\n\x07speaker\x18\x06 \x01(\t\x12\r\n\x05query\x18\x07 \x01(\t\x12\x10\n\x08response\x18\x08 \x01(\t\x12\x30\n\x0b\x61ttachments\x18\t \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x0f\n\x07sources\x18\n \x03(\t\x12\x17\n\nconfidence\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x0c \x01(\x05\x12\x12\n\nimportance\x18\r \x01(\x01\x12\x14\n\x0c\x64\x65\x63\x61y_factor\x18\x0e \x01(\x01\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\x0f \x01(\x05\x12\x34\n\x10last_access_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x04time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05scope\x18\x13 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x30\n\x06status\x18\x14 \x01(\x0e\x32 .mneme.episodic.v1.EpisodeStatus\x12:\n\x08metadata\x18\x15 \x03(\x0b\x32(.mneme.episodic.v1.Episode.MetadataEntry\x12\x0f\n\x07summary\x18\x16 \x01(\t\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_confidence\"f\n\x11GetEpisodeRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x12\n\nepisode_id\x18\x02 \x01(\t\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"A\n\x12GetEpisodeResponse\x12+\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1a.mneme.episodic.v1.Episode\"m\n\x17\x42\x61tchGetEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x13\n\x0b\x65pisode_ids\x18\x02 \x03(\t\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"e\n\x18\x42\x61tchGetEpisodesResponse\x12,\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1a.mneme.episodic.v1.Episode\x12\x1b\n\x13omitted_episode_ids\x18\x02 \x03(\t\"\xb4\x02\n\x13ListEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x35\n\x06status\x18\x03 \x01(\x0e\x32 .mneme.episodic.v1.EpisodeStatusH\x00\x88\x01\x01\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\x06 \x01(\x05\x12\x12\n\npage_token\x18\x07 \x01(\t\x12,\n\x0creader_scope\x18\x08 \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\t\n\x07_status\"]\n\x14ListEpisodesResponse\x12,\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1a.mneme.episodic.v1.Episode\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xa3\x01\n\x15SearchEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12-\n\x0cquery_vector\x18\x03 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x05 \x01(\x05\"_\n\rScoredEpisode\x12+\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1a.mneme.episodic.v1.Episode\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\"_\n\x16SearchEpisodesResponse\x12.\n\x04hits\x18\x01 \x03(\x0b\x32 .mneme.episodic.v1.ScoredEpisode\x12\x15\n\romitted_count\x18\x02 \x01(\x05\"k\n\x16\x41rchiveEpisodesRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x13\n\x0b\x65pisode_ids\x18\x03 \x03(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\"1\n\x17\x41rchiveEpisodesResponse\x12\x16\n\x0e\x61rchived_count\x18\x01 \x01(\x05\"k\n\x16RestoreEpisodesRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x13\n\x0b\x65pisode_ids\x18\x03 \x03(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\"1\n\x17RestoreEpisodesResponse\x12\x16\n\x0erestored_count\x18\x01 \x01(\x05\"<\n\rModelQuestion\x12\r\n\x05query\x18\x01 \x01(\t\x12\x1c\n\x14relevant_episode_ids\x18\x02 \x03(\t\"\x8f\x01\n\x19GetModelComparisonRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x33\n\tquestions\x18\x02 \x03(\x0b\x32 .mneme.episodic.v1.ModelQuestion\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"\x84\x01\n\x17ModelQuestionComparison\x12\x0f\n\x07overlap\x18\x01 \x01(\x01\x12\x19\n\x0c\x66irst_recall\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rsecond_recall\x18\x03 \x01(\x01H\x01\x88\x01\x01\x42\x0f\n\r_first_recallB\x10\n\x0e_second_recall\"\xbd\x01\n\x1aGetModelComparisonResponse\x12=\n\tquestions\x18\x01 \x03(\x0b\x32*.mneme.episodic.v1.ModelQuestionComparison\x12\x13\n\x0b\x66irst_model\x18\x02 \x01(\t\x12\x14\n\x0csecond_model\x18\x03 \x01(\t\x12\x19\n\x11\x66irst_piece_count\x18\x04 \x01(\x03\x12\x1a\n\x12second_piece_count\x18\x05 \x01(\x03*\x8d\x01\n\rEpisodeStatus\x12\x1e\n\x1a\x45PISODE_STATUS_UNSPECIFIED\x10\x00\x12$\n EPISODE_STATUS_PENDING_EMBEDDING\x10\x01\x12\x19\n\x15\x45PISODE_STATUS_ACTIVE\x10\x02\x12\x1b\n\x17\x45PISODE_STATUS_ARCHIVED\x10\x03\x32\xe8\x05\n\x0f\x45pisodicService\x12Y\n\nGetEpisode\x12$.mneme.episodic.v1.GetEpisodeRequest\x1a%.mneme.episodic.v1.GetEpisodeResponse\x12k\n\x10\x42\x61tchGetEpisodes\x12*.mneme.episodic.v1.BatchGetEpisodesRequest\x1a+.mneme.episodic.v1.BatchGetEpisodesResponse\x12_\n\x0cListEpisodes\x12&.mneme.episodic.v1.ListEpisodesRequest\x1a\'.mneme.episodic.v1.ListEpisodesResponse\x12\x65\n\x0eSearchEpisodes\x12(.mneme.episodic.v1.SearchEpisodesRequest\x1a).mneme.episodic.v1.SearchEpisodesResponse\x12q\n\x12GetModelComparison\x12,.mneme.episodic.v1.GetModelComparisonRequest\x1a-.mneme.episodic.v1.GetModelComparisonResponse\x12h\n\x0f\x41rchiveEpisodes\x12).mneme.episodic.v1.ArchiveEpisodesRequest\x1a*.mneme.episodic.v1.ArchiveEpisodesResponse\x12h\n\x0fRestoreEpisodes\x12).mneme.episodic.v1.RestoreEpisodesRequest\x1a*.mneme.episodic.v1.RestoreEpisodesResponseBo\n\x14\x61i.mneme.episodic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/episodic/v1;episodicv1\xaa\x02\x11Mneme.Episodic.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n mneme/episodic/v1/episodic.proto\x12\x11mneme.episodic.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a%mneme/semantic/v1/supersessions.proto\"\xca\x06\n\x07\x45pisode\x12\x12\n\nepisode_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x10\n\x08position\x18\x04 \x01(\x05\x12*\n\x04role\x18\x05 \x01(\x0e\x32\x1c.mneme.common.v1.MessageRole\x12\x0f\n\x07speaker\x18\x06 \x01(\t\x12\r\n\x05query\x18\x07 \x01(\t\x12\x10\n\x08response\x18\x08 \x01(\t\x12\x30\n\x0b\x61ttachments\x18\t \x03(\x0b\x32\x1b.mneme.common.v1.Attachment\x12\x0f\n\x07sources\x18\n \x03(\t\x12\x17\n\nconfidence\x18\x0b \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x0c \x01(\x05\x12\x12\n\nimportance\x18\r \x01(\x01\x12\x14\n\x0c\x64\x65\x63\x61y_factor\x18\x0e \x01(\x01\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\x0f \x01(\x05\x12\x34\n\x10last_access_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x04time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12%\n\x05scope\x18\x13 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x30\n\x06status\x18\x14 \x01(\x0e\x32 .mneme.episodic.v1.EpisodeStatus\x12:\n\x08metadata\x18\x15 \x03(\x0b\x32(.mneme.episodic.v1.Episode.MetadataEntry\x12\x0f\n\x07summary\x18\x16 \x01(\t\x12\x15\n\rsuperseded_by\x18\x17 \x01(\t\x12>\n\x15superseded_statements\x18\x18 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\x12\x15\n\rmarks_missing\x18\x19 \x01(\x08\x1a/\n\rMetadataEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\r\n\x0b_confidence\"f\n\x11GetEpisodeRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x12\n\nepisode_id\x18\x02 \x01(\t\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"A\n\x12GetEpisodeResponse\x12+\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1a.mneme.episodic.v1.Episode\"m\n\x17\x42\x61tchGetEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x13\n\x0b\x65pisode_ids\x18\x02 \x03(\t\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"e\n\x18\x42\x61tchGetEpisodesResponse\x12,\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1a.mneme.episodic.v1.Episode\x12\x1b\n\x13omitted_episode_ids\x18\x02 \x03(\t\"\xb4\x02\n\x13ListEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x35\n\x06status\x18\x03 \x01(\x0e\x32 .mneme.episodic.v1.EpisodeStatusH\x00\x88\x01\x01\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\x06 \x01(\x05\x12\x12\n\npage_token\x18\x07 \x01(\t\x12,\n\x0creader_scope\x18\x08 \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\t\n\x07_status\"]\n\x14ListEpisodesResponse\x12,\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1a.mneme.episodic.v1.Episode\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x86\x02\n\x15SearchEpisodesRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12-\n\x0cquery_vector\x18\x03 \x01(\x0b\x32\x17.mneme.common.v1.Vector\x12,\n\x0creader_scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\r\n\x05limit\x18\x05 \x01(\x05\x12.\n\nas_of_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rknown_at_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"_\n\rScoredEpisode\x12+\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1a.mneme.episodic.v1.Episode\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\"_\n\x16SearchEpisodesResponse\x12.\n\x04hits\x18\x01 \x03(\x0b\x32 .mneme.episodic.v1.ScoredEpisode\x12\x15\n\romitted_count\x18\x02 \x01(\x05\"k\n\x16\x41rchiveEpisodesRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x13\n\x0b\x65pisode_ids\x18\x03 \x03(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\"1\n\x17\x41rchiveEpisodesResponse\x12\x16\n\x0e\x61rchived_count\x18\x01 \x01(\x05\"k\n\x16RestoreEpisodesRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x13\n\x0b\x65pisode_ids\x18\x03 \x03(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\"1\n\x17RestoreEpisodesResponse\x12\x16\n\x0erestored_count\x18\x01 \x01(\x05\"<\n\rModelQuestion\x12\r\n\x05query\x18\x01 \x01(\t\x12\x1c\n\x14relevant_episode_ids\x18\x02 \x03(\t\"\x8f\x01\n\x19GetModelComparisonRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x33\n\tquestions\x18\x02 \x03(\x0b\x32 .mneme.episodic.v1.ModelQuestion\x12,\n\x0creader_scope\x18\x03 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"\x84\x01\n\x17ModelQuestionComparison\x12\x0f\n\x07overlap\x18\x01 \x01(\x01\x12\x19\n\x0c\x66irst_recall\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x1a\n\rsecond_recall\x18\x03 \x01(\x01H\x01\x88\x01\x01\x42\x0f\n\r_first_recallB\x10\n\x0e_second_recall\"\xbd\x01\n\x1aGetModelComparisonResponse\x12=\n\tquestions\x18\x01 \x03(\x0b\x32*.mneme.episodic.v1.ModelQuestionComparison\x12\x13\n\x0b\x66irst_model\x18\x02 \x01(\t\x12\x14\n\x0csecond_model\x18\x03 \x01(\t\x12\x19\n\x11\x66irst_piece_count\x18\x04 \x01(\x03\x12\x1a\n\x12second_piece_count\x18\x05 \x01(\x03*\x8d\x01\n\rEpisodeStatus\x12\x1e\n\x1a\x45PISODE_STATUS_UNSPECIFIED\x10\x00\x12$\n EPISODE_STATUS_PENDING_EMBEDDING\x10\x01\x12\x19\n\x15\x45PISODE_STATUS_ACTIVE\x10\x02\x12\x1b\n\x17\x45PISODE_STATUS_ARCHIVED\x10\x03\x32\xe8\x05\n\x0f\x45pisodicService\x12Y\n\nGetEpisode\x12$.mneme.episodic.v1.GetEpisodeRequest\x1a%.mneme.episodic.v1.GetEpisodeResponse\x12k\n\x10\x42\x61tchGetEpisodes\x12*.mneme.episodic.v1.BatchGetEpisodesRequest\x1a+.mneme.episodic.v1.BatchGetEpisodesResponse\x12_\n\x0cListEpisodes\x12&.mneme.episodic.v1.ListEpisodesRequest\x1a\'.mneme.episodic.v1.ListEpisodesResponse\x12\x65\n\x0eSearchEpisodes\x12(.mneme.episodic.v1.SearchEpisodesRequest\x1a).mneme.episodic.v1.SearchEpisodesResponse\x12q\n\x12GetModelComparison\x12,.mneme.episodic.v1.GetModelComparisonRequest\x1a-.mneme.episodic.v1.GetModelComparisonResponse\x12h\n\x0f\x41rchiveEpisodes\x12).mneme.episodic.v1.ArchiveEpisodesRequest\x1a*.mneme.episodic.v1.ArchiveEpisodesResponse\x12h\n\x0fRestoreEpisodes\x12).mneme.episodic.v1.RestoreEpisodesRequest\x1a*.mneme.episodic.v1.RestoreEpisodesResponseBo\n\x14\x61i.mneme.episodic.v1P\x01ZAgithub.com/mneme-ai/mneme/clients/go/mneme/episodic/v1;episodicv1\xaa\x02\x11Mneme.Episodic.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,46 +37,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\024ai.mneme.episodic.v1P\001ZAgithub.com/mneme-ai/mneme/clients/go/mneme/episodic/v1;episodicv1\252\002\021Mneme.Episodic.V1'
   _globals['_EPISODE_METADATAENTRY']._loaded_options = None
   _globals['_EPISODE_METADATAENTRY']._serialized_options = b'8\001'
-  _globals['_EPISODESTATUS']._serialized_start=2860
-  _globals['_EPISODESTATUS']._serialized_end=3001
-  _globals['_EPISODE']._serialized_start=119
-  _globals['_EPISODE']._serialized_end=851
-  _globals['_EPISODE_METADATAENTRY']._serialized_start=789
-  _globals['_EPISODE_METADATAENTRY']._serialized_end=836
-  _globals['_GETEPISODEREQUEST']._serialized_start=853
-  _globals['_GETEPISODEREQUEST']._serialized_end=955
-  _globals['_GETEPISODERESPONSE']._serialized_start=957
-  _globals['_GETEPISODERESPONSE']._serialized_end=1022
-  _globals['_BATCHGETEPISODESREQUEST']._serialized_start=1024
-  _globals['_BATCHGETEPISODESREQUEST']._serialized_end=1133
-  _globals['_BATCHGETEPISODESRESPONSE']._serialized_start=1135
-  _globals['_BATCHGETEPISODESRESPONSE']._serialized_end=1236
-  _globals['_LISTEPISODESREQUEST']._serialized_start=1239
-  _globals['_LISTEPISODESREQUEST']._serialized_end=1547
-  _globals['_LISTEPISODESRESPONSE']._serialized_start=1549
-  _globals['_LISTEPISODESRESPONSE']._serialized_end=1642
-  _globals['_SEARCHEPISODESREQUEST']._serialized_start=1645
-  _globals['_SEARCHEPISODESREQUEST']._serialized_end=1808
-  _globals['_SCOREDEPISODE']._serialized_start=1810
-  _globals['_SCOREDEPISODE']._serialized_end=1905
-  _globals['_SEARCHEPISODESRESPONSE']._serialized_start=1907
-  _globals['_SEARCHEPISODESRESPONSE']._serialized_end=2002
-  _globals['_ARCHIVEEPISODESREQUEST']._serialized_start=2004
-  _globals['_ARCHIVEEPISODESREQUEST']._serialized_end=2111
-  _globals['_ARCHIVEEPISODESRESPONSE']._serialized_start=2113
-  _globals['_ARCHIVEEPISODESRESPONSE']._serialized_end=2162
-  _globals['_RESTOREEPISODESREQUEST']._serialized_start=2164
-  _globals['_RESTOREEPISODESREQUEST']._serialized_end=2271
-  _globals['_RESTOREEPISODESRESPONSE']._serialized_start=2273
-  _globals['_RESTOREEPISODESRESPONSE']._serialized_end=2322
-  _globals['_MODELQUESTION']._serialized_start=2324
-  _globals['_MODELQUESTION']._serialized_end=2384
-  _globals['_GETMODELCOMPARISONREQUEST']._serialized_start=2387
-  _globals['_GETMODELCOMPARISONREQUEST']._serialized_end=2530
-  _globals['_MODELQUESTIONCOMPARISON']._serialized_start=2533
-  _globals['_MODELQUESTIONCOMPARISON']._serialized_end=2665
-  _globals['_GETMODELCOMPARISONRESPONSE']._serialized_start=2668
-  _globals['_GETMODELCOMPARISONRESPONSE']._serialized_end=2857
-  _globals['_EPISODICSERVICE']._serialized_start=3004
-  _globals['_EPISODICSERVICE']._serialized_end=3748
+  _globals['_EPISODESTATUS']._serialized_start=3108
+  _globals['_EPISODESTATUS']._serialized_end=3249
+  _globals['_EPISODE']._serialized_start=158
+  _globals['_EPISODE']._serialized_end=1000
+  _globals['_EPISODE_METADATAENTRY']._serialized_start=938
+  _globals['_EPISODE_METADATAENTRY']._serialized_end=985
+  _globals['_GETEPISODEREQUEST']._serialized_start=1002
+  _globals['_GETEPISODEREQUEST']._serialized_end=1104
+  _globals['_GETEPISODERESPONSE']._serialized_start=1106
+  _globals['_GETEPISODERESPONSE']._serialized_end=1171
+  _globals['_BATCHGETEPISODESREQUEST']._serialized_start=1173
+  _globals['_BATCHGETEPISODESREQUEST']._serialized_end=1282
+  _globals['_BATCHGETEPISODESRESPONSE']._serialized_start=1284
+  _globals['_BATCHGETEPISODESRESPONSE']._serialized_end=1385
+  _globals['_LISTEPISODESREQUEST']._serialized_start=1388
+  _globals['_LISTEPISODESREQUEST']._serialized_end=1696
+  _globals['_LISTEPISODESRESPONSE']._serialized_start=1698
+  _globals['_LISTEPISODESRESPONSE']._serialized_end=1791
+  _globals['_SEARCHEPISODESREQUEST']._serialized_start=1794
+  _globals['_SEARCHEPISODESREQUEST']._serialized_end=2056
+  _globals['_SCOREDEPISODE']._serialized_start=2058
+  _globals['_SCOREDEPISODE']._serialized_end=2153
+  _globals['_SEARCHEPISODESRESPONSE']._serialized_start=2155
+  _globals['_SEARCHEPISODESRESPONSE']._serialized_end=2250
+  _globals['_ARCHIVEEPISODESREQUEST']._serialized_start=2252
+  _globals['_ARCHIVEEPISODESREQUEST']._serialized_end=2359
+  _globals['_ARCHIVEEPISODESRESPONSE']._serialized_start=2361
+  _globals['_ARCHIVEEPISODESRESPONSE']._serialized_end=2410
+  _globals['_RESTOREEPISODESREQUEST']._serialized_start=2412
+  _globals['_RESTOREEPISODESREQUEST']._serialized_end=2519
+  _globals['_RESTOREEPISODESRESPONSE']._serialized_start=2521
+  _globals['_RESTOREEPISODESRESPONSE']._serialized_end=2570
+  _globals['_MODELQUESTION']._serialized_start=2572
+  _globals['_MODELQUESTION']._serialized_end=2632
+  _globals['_GETMODELCOMPARISONREQUEST']._serialized_start=2635
+  _globals['_GETMODELCOMPARISONREQUEST']._serialized_end=2778
+  _globals['_MODELQUESTIONCOMPARISON']._serialized_start=2781
+  _globals['_MODELQUESTIONCOMPARISON']._serialized_end=2913
+  _globals['_GETMODELCOMPARISONRESPONSE']._serialized_start=2916
+  _globals['_GETMODELCOMPARISONRESPONSE']._serialized_end=3105
+  _globals['_EPISODICSERVICE']._serialized_start=3252
+  _globals['_EPISODICSERVICE']._serialized_end=3996
 # @@protoc_insertion_point(module_scope)

@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
+from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -23,7 +24,7 @@ EPISODE_STATUS_ACTIVE: EpisodeStatus
 EPISODE_STATUS_ARCHIVED: EpisodeStatus
 
 class Episode(_message.Message):
-    __slots__ = ("episode_id", "user_id", "conversation_id", "position", "role", "speaker", "query", "response", "attachments", "sources", "confidence", "feedback", "importance", "decay_factor", "access_count", "last_access_time", "time", "create_time", "scope", "status", "metadata", "summary")
+    __slots__ = ("episode_id", "user_id", "conversation_id", "position", "role", "speaker", "query", "response", "attachments", "sources", "confidence", "feedback", "importance", "decay_factor", "access_count", "last_access_time", "time", "create_time", "scope", "status", "metadata", "summary", "superseded_by", "superseded_statements", "marks_missing")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -53,6 +54,9 @@ class Episode(_message.Message):
     STATUS_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    MARKS_MISSING_FIELD_NUMBER: _ClassVar[int]
     episode_id: str
     user_id: str
     conversation_id: str
@@ -75,7 +79,10 @@ class Episode(_message.Message):
     status: EpisodeStatus
     metadata: _containers.ScalarMap[str, str]
     summary: str
-    def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., feedback: _Optional[int] = ..., importance: _Optional[float] = ..., decay_factor: _Optional[float] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., summary: _Optional[str] = ...) -> None: ...
+    superseded_by: str
+    superseded_statements: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    marks_missing: bool
+    def __init__(self, episode_id: _Optional[str] = ..., user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., role: _Optional[_Union[_common_pb2.MessageRole, str]] = ..., speaker: _Optional[str] = ..., query: _Optional[str] = ..., response: _Optional[str] = ..., attachments: _Optional[_Iterable[_Union[_common_pb2.Attachment, _Mapping]]] = ..., sources: _Optional[_Iterable[str]] = ..., confidence: _Optional[float] = ..., feedback: _Optional[int] = ..., importance: _Optional[float] = ..., decay_factor: _Optional[float] = ..., access_count: _Optional[int] = ..., last_access_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., status: _Optional[_Union[EpisodeStatus, str]] = ..., metadata: _Optional[_Mapping[str, str]] = ..., summary: _Optional[str] = ..., superseded_by: _Optional[str] = ..., superseded_statements: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., marks_missing: _Optional[bool] = ...) -> None: ...
 
 class GetEpisodeRequest(_message.Message):
     __slots__ = ("user_id", "episode_id", "reader_scope")
@@ -140,18 +147,22 @@ class ListEpisodesResponse(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SearchEpisodesRequest(_message.Message):
-    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "limit")
+    __slots__ = ("user_id", "query", "query_vector", "reader_scope", "limit", "as_of_time", "known_at_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     query_vector: _common_pb2.Vector
     reader_scope: _common_pb2.Scope
     limit: int
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ...) -> None: ...
+    as_of_time: _timestamp_pb2.Timestamp
+    known_at_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_vector: _Optional[_Union[_common_pb2.Vector, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., limit: _Optional[int] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ScoredEpisode(_message.Message):
     __slots__ = ("episode", "score", "similarity")

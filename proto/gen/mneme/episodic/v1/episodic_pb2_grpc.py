@@ -105,7 +105,8 @@ class EpisodicServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchEpisodes(self, request, context):
-        """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor.
+        """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor. As of a
+        time also those that were archived since.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -29,7 +29,9 @@ class EpisodicServiceStub:
     ListEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ListEpisodesRequest, _episodic_pb2.ListEpisodesResponse]
     """ListEpisodes pages through a user's episodes, newest first."""
     SearchEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.SearchEpisodesRequest, _episodic_pb2.SearchEpisodesResponse]
-    """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor."""
+    """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor. As of a
+    time also those that were archived since.
+    """
     GetModelComparison: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetModelComparisonRequest, _episodic_pb2.GetModelComparisonResponse]
     """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
     about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
@@ -80,7 +82,9 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _episodic_pb2.SearchEpisodesRequest,
         context: _aio.ServicerContext[_episodic_pb2.SearchEpisodesRequest, _abc.Awaitable[_episodic_pb2.SearchEpisodesResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.SearchEpisodesResponse]:
-        """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor."""
+        """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor. As of a
+        time also those that were archived since.
+        """
 
     @_abc_1.abstractmethod
     def GetModelComparison(

@@ -25,9 +25,10 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
 from mneme.gateway.v1 import gate_pb2 as mneme_dot_gateway_dot_v1_dot_gate__pb2
+from mneme.semantic.v1 import supersessions_pb2 as mneme_dot_semantic_dot_v1_dot_supersessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$mneme/gateway/v1/conversations.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1bmneme/gateway/v1/gate.proto\"\xb5\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x19\n\x11interaction_count\x18\x03 \x01(\x05\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"R\n\x18ListConversationsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"k\n\x19ListConversationsResponse\x12\x35\n\rconversations\x18\x01 \x03(\x0b\x32\x1e.mneme.gateway.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xfd\x01\n\x0bInteraction\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x10\n\x08position\x18\x03 \x01(\x05\x12#\n\x04turn\x18\x04 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x07verdict\x18\x07 \x01(\x0b\x32\x1d.mneme.gateway.v1.GateVerdict\"j\n\x17ListInteractionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"h\n\x18ListInteractionsResponse\x12\x33\n\x0cinteractions\x18\x01 \x03(\x0b\x32\x1d.mneme.gateway.v1.Interaction\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xee\x01\n\x13\x43onversationService\x12l\n\x11ListConversations\x12*.mneme.gateway.v1.ListConversationsRequest\x1a+.mneme.gateway.v1.ListConversationsResponse\x12i\n\x10ListInteractions\x12).mneme.gateway.v1.ListInteractionsRequest\x1a*.mneme.gateway.v1.ListInteractionsResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$mneme/gateway/v1/conversations.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1bmneme/gateway/v1/gate.proto\x1a%mneme/semantic/v1/supersessions.proto\"\xb5\x01\n\x0c\x43onversation\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x19\n\x11interaction_count\x18\x03 \x01(\x05\x12/\n\x0b\x63reate_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"R\n\x18ListConversationsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"k\n\x19ListConversationsResponse\x12\x35\n\rconversations\x18\x01 \x03(\x0b\x32\x1e.mneme.gateway.v1.Conversation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xeb\x02\n\x0bInteraction\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x10\n\x08position\x18\x03 \x01(\x05\x12#\n\x04turn\x18\x04 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x07verdict\x18\x07 \x01(\x0b\x32\x1d.mneme.gateway.v1.GateVerdict\x12\x15\n\rsuperseded_by\x18\x08 \x01(\t\x12>\n\x15superseded_statements\x18\t \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\x12\x15\n\rmarks_missing\x18\n \x01(\x08\"j\n\x17ListInteractionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"h\n\x18ListInteractionsResponse\x12\x33\n\x0cinteractions\x18\x01 \x03(\x0b\x32\x1d.mneme.gateway.v1.Interaction\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t2\xee\x01\n\x13\x43onversationService\x12l\n\x11ListConversations\x12*.mneme.gateway.v1.ListConversationsRequest\x1a+.mneme.gateway.v1.ListConversationsResponse\x12i\n\x10ListInteractions\x12).mneme.gateway.v1.ListInteractionsRequest\x1a*.mneme.gateway.v1.ListInteractionsResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,18 +36,18 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.gateway.v1.conversati
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.gateway.v1P\001Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\252\002\020Mneme.Gateway.V1'
-  _globals['_CONVERSATION']._serialized_start=151
-  _globals['_CONVERSATION']._serialized_end=332
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=334
-  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=416
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=418
-  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=525
-  _globals['_INTERACTION']._serialized_start=528
-  _globals['_INTERACTION']._serialized_end=781
-  _globals['_LISTINTERACTIONSREQUEST']._serialized_start=783
-  _globals['_LISTINTERACTIONSREQUEST']._serialized_end=889
-  _globals['_LISTINTERACTIONSRESPONSE']._serialized_start=891
-  _globals['_LISTINTERACTIONSRESPONSE']._serialized_end=995
-  _globals['_CONVERSATIONSERVICE']._serialized_start=998
-  _globals['_CONVERSATIONSERVICE']._serialized_end=1236
+  _globals['_CONVERSATION']._serialized_start=190
+  _globals['_CONVERSATION']._serialized_end=371
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_start=373
+  _globals['_LISTCONVERSATIONSREQUEST']._serialized_end=455
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_start=457
+  _globals['_LISTCONVERSATIONSRESPONSE']._serialized_end=564
+  _globals['_INTERACTION']._serialized_start=567
+  _globals['_INTERACTION']._serialized_end=930
+  _globals['_LISTINTERACTIONSREQUEST']._serialized_start=932
+  _globals['_LISTINTERACTIONSREQUEST']._serialized_end=1038
+  _globals['_LISTINTERACTIONSRESPONSE']._serialized_start=1040
+  _globals['_LISTINTERACTIONSRESPONSE']._serialized_end=1144
+  _globals['_CONVERSATIONSERVICE']._serialized_start=1147
+  _globals['_CONVERSATIONSERVICE']._serialized_end=1385
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
 from mneme.gateway.v1 import gate_pb2 as _gate_pb2
+from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -44,7 +45,7 @@ class ListConversationsResponse(_message.Message):
     def __init__(self, conversations: _Optional[_Iterable[_Union[Conversation, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class Interaction(_message.Message):
-    __slots__ = ("interaction_id", "conversation_id", "position", "turn", "scope", "create_time", "verdict")
+    __slots__ = ("interaction_id", "conversation_id", "position", "turn", "scope", "create_time", "verdict", "superseded_by", "superseded_statements", "marks_missing")
     INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +53,9 @@ class Interaction(_message.Message):
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     VERDICT_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    MARKS_MISSING_FIELD_NUMBER: _ClassVar[int]
     interaction_id: str
     conversation_id: str
     position: int
@@ -59,7 +63,10 @@ class Interaction(_message.Message):
     scope: _common_pb2.Scope
     create_time: _timestamp_pb2.Timestamp
     verdict: _gate_pb2.GateVerdict
-    def __init__(self, interaction_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., verdict: _Optional[_Union[_gate_pb2.GateVerdict, _Mapping]] = ...) -> None: ...
+    superseded_by: str
+    superseded_statements: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    marks_missing: bool
+    def __init__(self, interaction_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., verdict: _Optional[_Union[_gate_pb2.GateVerdict, _Mapping]] = ..., superseded_by: _Optional[str] = ..., superseded_statements: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., marks_missing: _Optional[bool] = ...) -> None: ...
 
 class ListInteractionsRequest(_message.Message):
     __slots__ = ("user_id", "conversation_id", "page_size", "page_token")

@@ -213,7 +213,7 @@ class GetFactResponse(_message.Message):
     def __init__(self, fact: _Optional[_Union[Fact, _Mapping]] = ...) -> None: ...
 
 class ListFactsRequest(_message.Message):
-    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token", "known_at_time", "reader_scope")
+    __slots__ = ("user_id", "category", "statuses", "subject", "predicate", "include_low_confidence", "page_size", "page_token", "known_at_time", "reader_scope", "as_of_time")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     STATUSES_FIELD_NUMBER: _ClassVar[int]
@@ -224,6 +224,7 @@ class ListFactsRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     KNOWN_AT_TIME_FIELD_NUMBER: _ClassVar[int]
     READER_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_TIME_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     category: FactCategory
     statuses: _containers.RepeatedScalarFieldContainer[FactStatus]
@@ -234,7 +235,8 @@ class ListFactsRequest(_message.Message):
     page_token: str
     known_at_time: _timestamp_pb2.Timestamp
     reader_scope: _common_pb2.Scope
-    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+    as_of_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., category: _Optional[_Union[FactCategory, str]] = ..., statuses: _Optional[_Iterable[_Union[FactStatus, str]]] = ..., subject: _Optional[str] = ..., predicate: _Optional[str] = ..., include_low_confidence: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., known_at_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reader_scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., as_of_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ListFactsResponse(_message.Message):
     __slots__ = ("facts", "next_page_token")

@@ -25,9 +25,10 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb2
+from mneme.semantic.v1 import supersessions_pb2 as mneme_dot_semantic_dot_v1_dot_supersessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1emneme/session/v1/session.proto\x12\x10mneme.session.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\"\xaa\x01\n\x0bSessionTurn\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x15\n\x08position\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12\x13\n\x0btoken_count\x18\x04 \x01(\x05\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\x0b\n\t_position\"\xcb\x02\n\x07Session\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12,\n\x05turns\x18\x03 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12\x14\n\x0cwindow_turns\x18\x04 \x01(\x05\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10last_active_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nturn_count\x18\t \x01(\x05\"\xa8\x01\n\x14\x43reateSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x19\n\x0cwindow_turns\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0f\n\r_window_turns\"U\n\x15\x43reateSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\"=\n\x11GetSessionRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\"c\n\x12GetSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\x12\x0f\n\x07rebuilt\x18\x03 \x01(\x08\"M\n\x13ListSessionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"n\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.mneme.session.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\"\x9b\x01\n\x12\x41ppendTurnsRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12,\n\x05turns\x18\x04 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12\x19\n\x11\x63reate_if_missing\x18\x05 \x01(\x08\"|\n\x13\x41ppendTurnsResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x16\n\x0e\x61ppended_count\x18\x02 \x01(\x05\x12\x0f\n\x07\x63reated\x18\x03 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\x04 \x01(\x08\"|\n\x14\x45xtendSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12&\n\x03ttl\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"U\n\x15\x45xtendSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\"e\n\x14\x44\x65leteSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x0f\n\x07\x64iscard\x18\x04 \x01(\x08\"U\n\x15\x44\x65leteSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\x32\xca\x04\n\x0eSessionService\x12`\n\rCreateSession\x12&.mneme.session.v1.CreateSessionRequest\x1a\'.mneme.session.v1.CreateSessionResponse\x12W\n\nGetSession\x12#.mneme.session.v1.GetSessionRequest\x1a$.mneme.session.v1.GetSessionResponse\x12]\n\x0cListSessions\x12%.mneme.session.v1.ListSessionsRequest\x1a&.mneme.session.v1.ListSessionsResponse\x12Z\n\x0b\x41ppendTurns\x12$.mneme.session.v1.AppendTurnsRequest\x1a%.mneme.session.v1.AppendTurnsResponse\x12`\n\rExtendSession\x12&.mneme.session.v1.ExtendSessionRequest\x1a\'.mneme.session.v1.ExtendSessionResponse\x12`\n\rDeleteSession\x12&.mneme.session.v1.DeleteSessionRequest\x1a\'.mneme.session.v1.DeleteSessionResponseBk\n\x13\x61i.mneme.session.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/session/v1;sessionv1\xaa\x02\x10Mneme.Session.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1emneme/session/v1/session.proto\x12\x10mneme.session.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a%mneme/semantic/v1/supersessions.proto\"\x98\x02\n\x0bSessionTurn\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x15\n\x08position\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12#\n\x04turn\x18\x03 \x01(\x0b\x32\x15.mneme.common.v1.Turn\x12\x13\n\x0btoken_count\x18\x04 \x01(\x05\x12%\n\x05scope\x18\x05 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x15\n\rsuperseded_by\x18\x06 \x01(\t\x12>\n\x15superseded_statements\x18\x07 \x03(\x0b\x32\x1f.mneme.semantic.v1.Supersession\x12\x15\n\rmarks_missing\x18\x08 \x01(\x08\x42\x0b\n\t_position\"\xcb\x02\n\x07Session\x12\x17\n\x0f\x63onversation_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12,\n\x05turns\x18\x03 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12\x14\n\x0cwindow_turns\x18\x04 \x01(\x05\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10last_active_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nturn_count\x18\t \x01(\x05\"\xa8\x01\n\x14\x43reateSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x19\n\x0cwindow_turns\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0f\n\r_window_turns\"U\n\x15\x43reateSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\"=\n\x11GetSessionRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\"c\n\x12GetSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\x12\x0f\n\x07rebuilt\x18\x03 \x01(\x08\"M\n\x13ListSessionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"n\n\x14ListSessionsResponse\x12+\n\x08sessions\x18\x01 \x03(\x0b\x32\x19.mneme.session.v1.Session\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x10\n\x08\x64\x65graded\x18\x03 \x01(\x08\"\x9b\x01\n\x12\x41ppendTurnsRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12,\n\x05turns\x18\x04 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12\x19\n\x11\x63reate_if_missing\x18\x05 \x01(\x08\"|\n\x13\x41ppendTurnsResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x16\n\x0e\x61ppended_count\x18\x02 \x01(\x05\x12\x0f\n\x07\x63reated\x18\x03 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\x04 \x01(\x08\"|\n\x14\x45xtendSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12&\n\x03ttl\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\"U\n\x15\x45xtendSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\"e\n\x14\x44\x65leteSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x03 \x01(\t\x12\x0f\n\x07\x64iscard\x18\x04 \x01(\x08\"U\n\x15\x44\x65leteSessionResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x10\n\x08\x64\x65graded\x18\x02 \x01(\x08\x32\xca\x04\n\x0eSessionService\x12`\n\rCreateSession\x12&.mneme.session.v1.CreateSessionRequest\x1a\'.mneme.session.v1.CreateSessionResponse\x12W\n\nGetSession\x12#.mneme.session.v1.GetSessionRequest\x1a$.mneme.session.v1.GetSessionResponse\x12]\n\x0cListSessions\x12%.mneme.session.v1.ListSessionsRequest\x1a&.mneme.session.v1.ListSessionsResponse\x12Z\n\x0b\x41ppendTurns\x12$.mneme.session.v1.AppendTurnsRequest\x1a%.mneme.session.v1.AppendTurnsResponse\x12`\n\rExtendSession\x12&.mneme.session.v1.ExtendSessionRequest\x1a\'.mneme.session.v1.ExtendSessionResponse\x12`\n\rDeleteSession\x12&.mneme.session.v1.DeleteSessionRequest\x1a\'.mneme.session.v1.DeleteSessionResponseBk\n\x13\x61i.mneme.session.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/session/v1;sessionv1\xaa\x02\x10Mneme.Session.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,34 +36,34 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mneme.session.v1.session_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.session.v1P\001Z?github.com/mneme-ai/mneme/clients/go/mneme/session/v1;sessionv1\252\002\020Mneme.Session.V1'
-  _globals['_SESSIONTURN']._serialized_start=148
-  _globals['_SESSIONTURN']._serialized_end=318
-  _globals['_SESSION']._serialized_start=321
-  _globals['_SESSION']._serialized_end=652
-  _globals['_CREATESESSIONREQUEST']._serialized_start=655
-  _globals['_CREATESESSIONREQUEST']._serialized_end=823
-  _globals['_CREATESESSIONRESPONSE']._serialized_start=825
-  _globals['_CREATESESSIONRESPONSE']._serialized_end=910
-  _globals['_GETSESSIONREQUEST']._serialized_start=912
-  _globals['_GETSESSIONREQUEST']._serialized_end=973
-  _globals['_GETSESSIONRESPONSE']._serialized_start=975
-  _globals['_GETSESSIONRESPONSE']._serialized_end=1074
-  _globals['_LISTSESSIONSREQUEST']._serialized_start=1076
-  _globals['_LISTSESSIONSREQUEST']._serialized_end=1153
-  _globals['_LISTSESSIONSRESPONSE']._serialized_start=1155
-  _globals['_LISTSESSIONSRESPONSE']._serialized_end=1265
-  _globals['_APPENDTURNSREQUEST']._serialized_start=1268
-  _globals['_APPENDTURNSREQUEST']._serialized_end=1423
-  _globals['_APPENDTURNSRESPONSE']._serialized_start=1425
-  _globals['_APPENDTURNSRESPONSE']._serialized_end=1549
-  _globals['_EXTENDSESSIONREQUEST']._serialized_start=1551
-  _globals['_EXTENDSESSIONREQUEST']._serialized_end=1675
-  _globals['_EXTENDSESSIONRESPONSE']._serialized_start=1677
-  _globals['_EXTENDSESSIONRESPONSE']._serialized_end=1762
-  _globals['_DELETESESSIONREQUEST']._serialized_start=1764
-  _globals['_DELETESESSIONREQUEST']._serialized_end=1865
-  _globals['_DELETESESSIONRESPONSE']._serialized_start=1867
-  _globals['_DELETESESSIONRESPONSE']._serialized_end=1952
-  _globals['_SESSIONSERVICE']._serialized_start=1955
-  _globals['_SESSIONSERVICE']._serialized_end=2541
+  _globals['_SESSIONTURN']._serialized_start=187
+  _globals['_SESSIONTURN']._serialized_end=467
+  _globals['_SESSION']._serialized_start=470
+  _globals['_SESSION']._serialized_end=801
+  _globals['_CREATESESSIONREQUEST']._serialized_start=804
+  _globals['_CREATESESSIONREQUEST']._serialized_end=972
+  _globals['_CREATESESSIONRESPONSE']._serialized_start=974
+  _globals['_CREATESESSIONRESPONSE']._serialized_end=1059
+  _globals['_GETSESSIONREQUEST']._serialized_start=1061
+  _globals['_GETSESSIONREQUEST']._serialized_end=1122
+  _globals['_GETSESSIONRESPONSE']._serialized_start=1124
+  _globals['_GETSESSIONRESPONSE']._serialized_end=1223
+  _globals['_LISTSESSIONSREQUEST']._serialized_start=1225
+  _globals['_LISTSESSIONSREQUEST']._serialized_end=1302
+  _globals['_LISTSESSIONSRESPONSE']._serialized_start=1304
+  _globals['_LISTSESSIONSRESPONSE']._serialized_end=1414
+  _globals['_APPENDTURNSREQUEST']._serialized_start=1417
+  _globals['_APPENDTURNSREQUEST']._serialized_end=1572
+  _globals['_APPENDTURNSRESPONSE']._serialized_start=1574
+  _globals['_APPENDTURNSRESPONSE']._serialized_end=1698
+  _globals['_EXTENDSESSIONREQUEST']._serialized_start=1700
+  _globals['_EXTENDSESSIONREQUEST']._serialized_end=1824
+  _globals['_EXTENDSESSIONRESPONSE']._serialized_start=1826
+  _globals['_EXTENDSESSIONRESPONSE']._serialized_end=1911
+  _globals['_DELETESESSIONREQUEST']._serialized_start=1913
+  _globals['_DELETESESSIONREQUEST']._serialized_end=2014
+  _globals['_DELETESESSIONRESPONSE']._serialized_start=2016
+  _globals['_DELETESESSIONRESPONSE']._serialized_end=2101
+  _globals['_SESSIONSERVICE']._serialized_start=2104
+  _globals['_SESSIONSERVICE']._serialized_end=2690
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from mneme.common.v1 import common_pb2 as _common_pb2
+from mneme.semantic.v1 import supersessions_pb2 as _supersessions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -12,18 +13,24 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SessionTurn(_message.Message):
-    __slots__ = ("interaction_id", "position", "turn", "token_count", "scope")
+    __slots__ = ("interaction_id", "position", "turn", "token_count", "scope", "superseded_by", "superseded_statements", "marks_missing")
     INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    MARKS_MISSING_FIELD_NUMBER: _ClassVar[int]
     interaction_id: str
     position: int
     turn: _common_pb2.Turn
     token_count: int
     scope: _common_pb2.Scope
-    def __init__(self, interaction_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., token_count: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ...) -> None: ...
+    superseded_by: str
+    superseded_statements: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    marks_missing: bool
+    def __init__(self, interaction_id: _Optional[str] = ..., position: _Optional[int] = ..., turn: _Optional[_Union[_common_pb2.Turn, _Mapping]] = ..., token_count: _Optional[int] = ..., scope: _Optional[_Union[_common_pb2.Scope, _Mapping]] = ..., superseded_by: _Optional[str] = ..., superseded_statements: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., marks_missing: _Optional[bool] = ...) -> None: ...
 
 class Session(_message.Message):
     __slots__ = ("conversation_id", "user_id", "turns", "window_turns", "ttl", "create_time", "last_active_time", "expire_time", "turn_count")

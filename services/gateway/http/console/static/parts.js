@@ -10,6 +10,11 @@ export const heading = (title, role, text) =>
 
 export const badge = (text, kind = "") => text && h("span", { class: `badge ${kind}` }, text);
 export const scopeBadge = (scope) => badge(scopeText(scope), "scope");
+/** Whether a turn, an episode or a note still holds, as far as it is known. */
+export const markBadges = (one, isNote = false) => [
+  one.supersededBy && badge(!isNote && (one.supersededStatements ?? []).some((part) => !part.wholeTurn) ? "superseded in part" : "superseded", "warn"),
+  one.marksMissing && badge("whether it is superseded is not known", "warn"),
+];
 export const empty = (title, text) => h("div", { class: "empty" }, h("strong", null, title), text && h("p", null, text));
 export const waiting = () => h("div", { class: "waiting", "aria-busy": "true" }, "Loading …");
 export const identifier = (text) => h("code", { class: "id", title: text }, text);

@@ -65,6 +65,24 @@ class SearchCandidatesResponse(_message.Message):
     reduced: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
     def __init__(self, facts: _Optional[_Union[_facts_pb2.SearchFactsResponse, _Mapping]] = ..., revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
 
+class GetMarksRequest(_message.Message):
+    __slots__ = ("user_id", "cached_revision")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    CACHED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    cached_revision: int
+    def __init__(self, user_id: _Optional[str] = ..., cached_revision: _Optional[int] = ...) -> None: ...
+
+class GetMarksResponse(_message.Message):
+    __slots__ = ("revision", "superseded", "reduced")
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    REDUCED_FIELD_NUMBER: _ClassVar[int]
+    revision: int
+    superseded: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    reduced: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
+    def __init__(self, revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
+
 class SupersededStatement(_message.Message):
     __slots__ = ("interaction_id", "statement")
     INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]

@@ -45,6 +45,11 @@ class SemanticInternalServiceStub:
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesRequest.SerializeToString,
                 response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesResponse.FromString,
                 _registered_method=True)
+        self.GetMarks = channel.unary_unary(
+                '/mneme.semantic.internal.v1.SemanticInternalService/GetMarks',
+                request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetMarksRequest.SerializeToString,
+                response_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetMarksResponse.FromString,
+                _registered_method=True)
         self.MarkSuperseded = channel.unary_unary(
                 '/mneme.semantic.internal.v1.SemanticInternalService/MarkSuperseded',
                 request_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.MarkSupersededRequest.SerializeToString,
@@ -132,6 +137,13 @@ class SemanticInternalServiceServicer:
 
     def SearchCandidates(self, request, context):
         """SearchCandidates is FactService.SearchFacts with the statements that are superseded in the user's memory.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetMarks(self, request, context):
+        """GetMarks returns the statements that are superseded in the user's memory, as SearchCandidates does.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -257,6 +269,11 @@ def add_SemanticInternalServiceServicer_to_server(servicer, server):
                     servicer.SearchCandidates,
                     request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesRequest.FromString,
                     response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesResponse.SerializeToString,
+            ),
+            'GetMarks': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMarks,
+                    request_deserializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetMarksRequest.FromString,
+                    response_serializer=mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetMarksResponse.SerializeToString,
             ),
             'MarkSuperseded': grpc.unary_unary_rpc_method_handler(
                     servicer.MarkSuperseded,
@@ -384,6 +401,33 @@ class SemanticInternalService:
             '/mneme.semantic.internal.v1.SemanticInternalService/SearchCandidates',
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesRequest.SerializeToString,
             mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.SearchCandidatesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetMarks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/mneme.semantic.internal.v1.SemanticInternalService/GetMarks',
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetMarksRequest.SerializeToString,
+            mneme_dot_semantic_dot_internal_dot_v1_dot_semantic__pb2.GetMarksResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -23,6 +23,8 @@ class SemanticInternalServiceStub:
     """
     SearchCandidates: _aio.UnaryUnaryMultiCallable[_semantic_pb2.SearchCandidatesRequest, _semantic_pb2.SearchCandidatesResponse]
     """SearchCandidates is FactService.SearchFacts with the statements that are superseded in the user's memory."""
+    GetMarks: _aio.UnaryUnaryMultiCallable[_semantic_pb2.GetMarksRequest, _semantic_pb2.GetMarksResponse]
+    """GetMarks returns the statements that are superseded in the user's memory, as SearchCandidates does."""
     MarkSuperseded: _aio.UnaryUnaryMultiCallable[_semantic_pb2.MarkSupersededRequest, _semantic_pb2.MarkSupersededResponse]
     """MarkSuperseded marks statements of turns as corrected by another turn. Statements that are marked already by the same
     turn are passed over. Repeats are harmless.
@@ -91,6 +93,14 @@ class SemanticInternalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_semantic_pb2.SearchCandidatesRequest, _abc.Awaitable[_semantic_pb2.SearchCandidatesResponse]],
     ) -> _abc.Awaitable[_semantic_pb2.SearchCandidatesResponse]:
         """SearchCandidates is FactService.SearchFacts with the statements that are superseded in the user's memory."""
+
+    @_abc_1.abstractmethod
+    def GetMarks(
+        self,
+        request: _semantic_pb2.GetMarksRequest,
+        context: _aio.ServicerContext[_semantic_pb2.GetMarksRequest, _abc.Awaitable[_semantic_pb2.GetMarksResponse]],
+    ) -> _abc.Awaitable[_semantic_pb2.GetMarksResponse]:
+        """GetMarks returns the statements that are superseded in the user's memory, as SearchCandidates does."""
 
     @_abc_1.abstractmethod
     def MarkSuperseded(

@@ -4,7 +4,7 @@ import { inParallel } from "../api.js";
 import { h, s } from "../dom.js";
 import { layout } from "../layout.js";
 import { date, name } from "../format.js";
-import { badge, chart, choice, empty, field, heading, into, meter, paged, scopeBadge, table } from "../parts.js";
+import { badge, chart, choice, empty, field, heading, into, markBadges, meter, paged, scopeBadge, table } from "../parts.js";
 
 const KINDS = ["FACT", "CONCEPT", "PROCEDURE", "OBSERVATION", "PREFERENCE"].map((one) => `NOTE_KIND_${one}`);
 const NEAR_MAX = 14;
@@ -70,7 +70,7 @@ async function around(page, id) {
   const { note } = centre;
   return [
     h("article", { class: "turn" }, h("p", { class: "said", dir: "auto" }, note.content),
-      h("footer", null, badge(name(note.kind, "NOTE_KIND")), scopeBadge(note.scope), meter("importance", note.importance), date(note.time), (note.keywords ?? []).slice(0, 6).map((word) => badge(word)))),
+      h("footer", null, badge(name(note.kind, "NOTE_KIND")), markBadges(note, true), scopeBadge(note.scope), meter("importance", note.importance), date(note.time), (note.keywords ?? []).slice(0, 6).map((word) => badge(word)))),
     draw(page, id, [...notes.values()], [...links.values()]),
     h("div", { class: "legend" }, KINDS.map((kind, index) => h("span", null, s("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, s("circle", { cx: 6, cy: 6, r: 6, class: `k${index}` })), " ", name(kind, "NOTE_KIND"))), h("span", null, "dashed: contradicts")),
     near.length > 0 ? table(["Linked note", "How", "Strength", "Made by"], near.map((link) => [

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { clock, count, date, day, instant, instantAfter, moment, name, several, speaker } from "../format.js";
-import { badge, choice, empty, field, heading, identifier, into, meter, paged, scopeBadge, tabs } from "../parts.js";
+import { badge, choice, empty, field, heading, identifier, into, markBadges, meter, paged, scopeBadge, tabs } from "../parts.js";
 
 const STATUSES = [["", "any"], ["EPISODE_STATUS_ACTIVE", "active"], ["EPISODE_STATUS_ARCHIVED", "archived"], ["EPISODE_STATUS_PENDING_EMBEDDING", "pending embedding"]];
 const PAGE_SIZE = 50;
@@ -74,6 +74,7 @@ function turnOf(page, episode) {
     attachments: episode.attachments,
     notes: [
       status !== "active" && badge(status, "warn"),
+      markBadges(episode),
       episode.feedback && badge(episode.feedback > 0 ? "judged good" : "judged bad", episode.feedback > 0 ? "good" : "bad"),
       scopeBadge(episode.scope),
       meter("importance", episode.importance),
@@ -121,7 +122,7 @@ function transcript(page, conversationId) {
         notes: [
           one.verdict?.gated && badge(`not a memory: ${name(one.verdict.reason, "GATE_REASON")}`, "warn"),
           one.verdict && !one.verdict.gated && badge(name(one.verdict.reason, "GATE_REASON"), "good"),
-          scopeBadge(one.scope), identifier(one.interactionId),
+          markBadges(one), scopeBadge(one.scope), identifier(one.interactionId),
         ],
       })),
       none: empty("This conversation has no turns."),
