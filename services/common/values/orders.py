@@ -34,7 +34,7 @@ _OFF: Final = CachedPattern(
     re.IGNORECASE,
 )
 _OWNED: Final = re.compile(r"^my\b", re.IGNORECASE)
-_OTHERS_OWN: Final = re.compile(r"\b[\w-]+'s\s\w|\b(?:his|her|their)\s\w")
+_OTHERS_OWN: Final = re.compile(r"(?<![\w-])[\w-]{1,40}'s\s\w|\b(?:his|her|their)\s\w")
 _MAY_BE: Final = re.compile(
     r"^(?:the\s|my\s|our\s)?(?P<what>[\w-]{2,30}(?:\s[\w-]{2,30})?)\s(?:may|can|should|must|shall)\s(?:always\s)?be\s(?P<verb>[a-z]{3,20})\s(?P<rest>[^,;:]{2,80})$",
     re.IGNORECASE,
