@@ -49,7 +49,7 @@ class NoteReading:
     async def steps(self, *, after: str, owner: Owner | None) -> AsyncIterator[Step[UserNotes]]:
         """One user a step."""
         if owner is not None:
-            read = await self.read(owner)
+            read = await self._read(owner, Pace())
             if read.notes:
                 yield Step(read, _cursor(owner), owner, len(read.notes))
             return
@@ -60,7 +60,7 @@ class NoteReading:
                 stamp = await self._store.notes_stamp(last)
                 if self._settled.get(last) == stamp:
                     continue
-                read = await self.read(last)
+                read = await self._read(last, Pace())
                 if read.notes:
                     yield Step(read, _cursor(last), last, len(read.notes))
                 if await self._store.notes_stamp(last) == stamp:
@@ -75,9 +75,11 @@ class NoteReading:
             self._settled.popitem(last=False)
 
     async def read(self, owner: Owner) -> UserNotes:
-        """All active notes of a user."""
+        """All active notes of a user, for somebody who waits for them."""
+        return await self._read(owner, Pace(is_awaited=True))
+
+    async def _read(self, owner: Owner, pace: Pace) -> UserNotes:
         notes: list[StoredNote] = []
-        pace = Pace()
         while True:
             after = notes[-1].note.note_id if notes else NoteId("")
             page = await self._store.active_notes(owner, after=after, limit=self._page, model=self._model)
@@ -85,12 +87,11 @@ class NoteReading:
             if len(page) < self._page:
                 break
             await pace.rest()
-        return UserNotes(notes, await self._links(owner) if self._with_links else ())
+        return UserNotes(notes, await self._links(owner, pace) if self._with_links else ())
 
-    async def _links(self, owner: Owner) -> list[Link]:
+    async def _links(self, owner: Owner, pace: Pace) -> list[Link]:
         links: list[Link] = []
         limit = self._page * 4
-        pace = Pace()
         after: LinkKey | None = None
         while True:
             page = await self._store.active_links(owner, after=after, limit=limit)

@@ -35,13 +35,14 @@ _pace = _Pace()
 class Pace:
     """Rests of a job between the pages that it reads and the transactions that it makes, on the event loop."""
 
-    def __init__(self) -> None:
-        """The work begins."""
+    def __init__(self, *, is_awaited: bool = False) -> None:
+        """The work begins. Where `is_awaited`, somebody waits for it: others go on in between, but it does not rest."""
+        self._share = 0.0 if is_awaited else 1.0
         self._begun = time.perf_counter()
 
     async def rest(self) -> None:
         """Called between two parts of the work."""
-        await asyncio.sleep(_rest_seconds(time.perf_counter() - self._begun))
+        await asyncio.sleep(self._share * _rest_seconds(time.perf_counter() - self._begun))
         self._begun = time.perf_counter()
 
 

@@ -53,8 +53,9 @@ async def test_a_job_rests_between_pages_at_most_for_its_limit(monkeypatch: pyte
     async def sleep(seconds: float) -> None:
         found.append(seconds)
 
-    reading = Pace()
+    reading, answering = Pace(), Pace(is_awaited=True)
     monkeypatch.setattr(asyncio, "sleep", sleep)
     _work(0.05)
     await reading.rest()
-    assert found == [0.02]
+    await answering.rest()  # somebody waits for it
+    assert found == [0.02, 0.0]
