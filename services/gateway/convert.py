@@ -120,9 +120,7 @@ def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
     _add_hits(response, recalled.memories, recalled.facts, recalled.notes, superseded_by)
     for message in response.memories:
         for one in recalled.superseded.get(message.memory_id, ()):
-            added = message.superseded_statements.add()
-            added.CopyFrom(one)
-            added.ClearField("standing_statement")  # of a turn that is shown by itself where the reader may see it
+            message.superseded_statements.append(marks.without_others(one))
     bytes_left = marks.BYTES_MAX
     for turn in response.recent_turns:
         bytes_left = marks.write_marks(turn, recalled.superseded.get(turn.interaction_id, ()), bytes_left)

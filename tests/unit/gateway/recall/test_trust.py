@@ -10,6 +10,7 @@ import pytest
 from mneme.agentic.internal.v1 import notes_pb2 as note_internal_pb2
 from mneme.common.v1 import common_pb2
 from mneme.gateway.v1 import recall_pb2
+from mneme.semantic.v1 import supersessions_pb2
 from mneme_client import SourceTrust as ClientTrust
 from mneme_client import from_wire_recall
 from services.common.errors import StoreUnavailable
@@ -129,3 +130,20 @@ def test_the_numbers_are_those_of_the_wire_format() -> None:
     names = {f"SOURCE_TRUST_{trust.name}": int(trust) for trust in SourceTrust}
     assert names == dict(recall_pb2.SourceTrust.items())
     assert {trust.name: int(trust) for trust in ClientTrust} == {trust.name: int(trust) for trust in SourceTrust}
+
+
+async def test_spec_7_1_a_recalled_memory_shows_no_statement_of_the_turns_that_end_it() -> None:
+    recalled = await recall(FakeJournal(said_by=SAID))
+    turn_id = recalled.memories[0].memory_id
+    ended = supersessions_pb2.Supersession(
+        memory_id=turn_id,
+        statement="I live in Leeds.",
+        superseded_by="later",
+        standing_statement="what another turn says",
+        premise="what a third turn says",
+        decision_reason="because of what another turn says",
+    )
+    message = convert.recall_response(replace(recalled, superseded={turn_id: [ended]}))
+    [shown] = message.memories[0].superseded_statements
+    assert (shown.statement, shown.superseded_by) == ("I live in Leeds.", "later")
+    assert (shown.standing_statement, shown.premise, shown.decision_reason) == ("", "", "")
