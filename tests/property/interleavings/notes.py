@@ -144,7 +144,7 @@ class NoteWorld(World):
         texts = {key: note.embedded_text for key, note in notes.items()}
         assert {str(row["note_id"]) for row in rows} == set(texts), "a note has no vector, or one outlives it"
         made = [note for note in notes.values() if note.source_note_ids]
-        sources = {note.note_id: [texts[source] for source in note.source_note_ids] for note in made}
+        sources = {str(note.note_id): [texts[source] for source in note.source_note_ids] for note in made}
         vectors = [(str(row["note_id"]), row["model"], row["vector"], texts[str(row["note_id"])]) for row in rows]
         check_vectors(vectors, sources)
         if all(isinstance(job, FillNotes) or not isinstance(job, ReembedNotes) for job in self.jobs):
