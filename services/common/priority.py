@@ -40,7 +40,7 @@ def lower_priority(niceness: int) -> None:
 
 
 def _ask_for_long_slices(thread: int, nice: int) -> None:
-    """Makes the thread a batch job too: when it wakes up, it waits until the slice of whoever runs is over."""
+    """Asks for long slices, and makes the thread a batch job: it never takes the processor from a running thread."""
     number = _SCHED_SETATTR.get(os.uname().machine)
     if number is None:
         os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))

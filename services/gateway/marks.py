@@ -102,7 +102,7 @@ class Marks:
         self._settings = settings
 
     async def read(self, principal: Principal, request: Message) -> MarksThen:
-        """The marks of the user whom a request names, at the times that it names. Raises no error of a service."""
+        """The marks of the user of a request, as of its times; `is_missing` says where the tier failed."""
         user_id = text_field(request, "user_id")
         marks, is_missing = await self._of(principal, user_id) if may_be_identifier(user_id) else (NOTHING, True)
         as_of, known_at = _time(request, "as_of_time"), _time(request, "known_at_time")

@@ -1,9 +1,8 @@
 """Another of several values of which one holds at a time, told as an event of any kind (SPEC 3.5). Pure functions.
 
 "My laptop is a ThinkPad" ends with "the company handed out MacBooks last week": two values of one class of
-`data/contrasts.toml`, in statements of two days about the same person, of which the later one tells how the new value
-came or says that it holds now. What is tried, borrowed, meant for somebody else, or holds on some occasion ends
-nothing.
+`data/contrasts.toml`. Both are said about the same person, on two days, and the later statement says that its value
+is new or holds now. What is tried, borrowed, meant for somebody else, or holds on some occasion ends nothing.
 """
 
 from __future__ import annotations
@@ -261,7 +260,7 @@ def _is_spoken_of_now(before: str) -> bool:
 
 
 def _holders(text: str) -> frozenset[str]:
-    """Who a statement is about: relatives, and those whom it names; nobody where that is the speaker."""
+    """The people whom a statement is about: relatives and people with names. Empty where it is about the speaker."""
     people = set(people_in(text))
     clauses = read_statement(text).clauses
     subject = {word for clause in clauses[:1] for item in clause.subject for word in str(item).split()}
@@ -271,7 +270,7 @@ def _holders(text: str) -> frozenset[str]:
 
 
 def _is_of_one(earlier: str, later: str, new: Found) -> bool:
-    """Whether both are about the speaker, or the later one names whom or what the earlier one is about."""
+    """Whether both statements are about the same person: the speaker, or somebody whom the later one names too."""
     said = spoken(later).lower().split()
     words = {_canonical(word) for word in said} | {*map(lemma, said)}
     clauses = read_statement(earlier).clauses
