@@ -12,10 +12,8 @@ from services.cli.doctor.model import Finding, Verdict
 from services.cli.health import Answer, ask
 from services.common.datadir import DataDir, DataDirError, DataDirLocked
 
-PORTS = {7700: "gateway", 7701: "session", 7702: "episodic", 7703: "semantic", 7704: "agentic"}
-"""Default ports of the services."""
-HTTP_PORT = 7780
-"""Default port of HTTP beside the gateway's."""
+SERVICES = ("gateway", "session", "episodic", "semantic", "agentic")
+"""In the order of their ports."""
 
 _OTHER_PORT = "stop what uses it, or choose another port than {port}"
 _HTTP_SECONDS = 1.0
@@ -59,9 +57,9 @@ def _open(path: Path) -> Finding:
         return Finding("data folder", Verdict.FAILED, str(error))
 
 
-async def check_ports(host: str = "127.0.0.1") -> AsyncIterator[Finding]:
-    """The ports of the services: whether they are free, and what listens if not."""
-    for port, name in PORTS.items():
+async def check_ports(first: int, host: str = "127.0.0.1") -> AsyncIterator[Finding]:
+    """The ports of the services from the gateway's on: whether they are free, and what listens if not."""
+    for port, name in enumerate(SERVICES, first):
         answer = await ask(f"{host}:{port}")
         subject = f"port {port} ({name})"
         if answer is Answer.NOBODY:
@@ -72,7 +70,7 @@ async def check_ports(host: str = "127.0.0.1") -> AsyncIterator[Finding]:
             yield Finding(subject, Verdict.WARNING, answer.value, _OTHER_PORT.format(port=port))
 
 
-async def check_http_port(host: str = "127.0.0.1", port: int = HTTP_PORT) -> Finding:
+async def check_http_port(port: int, host: str = "127.0.0.1") -> Finding:
     """The port of HTTP: whether it is free, and whether a gateway serves there if not."""
     subject = f"port {port} (HTTP)"
     try:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 _WORK_SECONDS: Final = 0.001
 """Work between two rests."""
-_REST_SHARE: Final = 2.0
+_REST_SHARE: Final = 3.0
 """A rest takes so many times as long as the work before it."""
 _REST_SECONDS_MAX: Final = 0.02
 

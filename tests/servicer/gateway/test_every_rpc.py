@@ -260,6 +260,23 @@ async def call(stack: RunningStack, user_id: str) -> AsyncIterator[Caller]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def ids(call: Caller) -> Ids:
     """A user with one of everything."""
+    return await one_of_everything(call)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def calls_that_change_nothing(stack: RunningStack) -> AsyncIterator[Caller]:
+    """Calls of a user whom several tests share."""
+    async with grpc.aio.insecure_channel(stack.target) as channel:
+        yield Caller(channel, f"user-{uuid.uuid4().hex}")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def shared_ids(calls_that_change_nothing: Caller) -> Ids:
+    """What the user has whom several tests share."""
+    return await one_of_everything(calls_that_change_nothing)
+
+
+async def one_of_everything(call: Caller) -> Ids:
     said = ("The harbour opens in May.", "I don't drink coffee.", "I drink coffee.")
     turns = [{"role": "MESSAGE_ROLE_USER", "content": text} for text in said]
     written = await call("MemoryService.Remember", {"conversation_id": "c1", "turns": turns})
@@ -360,8 +377,10 @@ async def test_spec_6_3_a_repeat_of_any_write_returns_the_first_response_and_ano
 
 
 @pytest.mark.parametrize("name", sorted(set(WRITES) - {"MemoryService.Remember"}))
-async def test_spec_6_3_a_write_without_a_request_id_is_refused(call: Caller, ids: Ids, name: str) -> None:
-    refused = await refusal(call(name, WRITES[name](ids)[0]))
+async def test_spec_6_3_a_write_without_a_request_id_is_refused(
+    calls_that_change_nothing: Caller, shared_ids: Ids, name: str
+) -> None:
+    refused = await refusal(calls_that_change_nothing(name, WRITES[name](shared_ids)[0]))
     assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
     assert "request_id" in refused.paths
 
@@ -379,8 +398,11 @@ async def test_every_list_has_pages_and_every_search_a_limit() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LISTS))
-async def test_spec_7_2_a_page_is_bounded_and_its_size_and_token_are_checked(call: Caller, ids: Ids, name: str) -> None:
-    fields = LISTS[name](ids)
+async def test_spec_7_2_a_page_is_bounded_and_its_size_and_token_are_checked(
+    calls_that_change_nothing: Caller, shared_ids: Ids, name: str
+) -> None:
+    call = calls_that_change_nothing
+    fields = LISTS[name](shared_ids)
     await call(name, fields)
     await call(name, {**fields, "page_size": 1_000_000})
     negative = await refusal(call(name, {**fields, "page_size": -1}))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,15 @@ async def test_doctor_reports_every_part(invoke: Invoke) -> None:
         assert findings[subject] == "ok", (subject, result.stdout)
     assert {"data folder", "free disk", "port 7700 (gateway)", "port 7780 (HTTP)"} <= findings.keys()
     assert result.exit_code == 0
+
+
+async def test_it_checks_the_ports_that_it_is_given(invoke: Invoke, unused_tcp_port_factory: Callable[[], int]) -> None:
+    port = min(unused_tcp_port_factory(), 60_000)
+    result = await invoke("doctor", "--json", "--port", str(port), "--http-port", str(port + 7))
+    subjects = [f["subject"] for f in json.loads(result.stdout)]
+    assert {f"port {port} (gateway)", f"port {port + 4} (agentic)", f"port {port + 7} (HTTP)"} <= set(subjects)
+    without = await invoke("doctor", "--json", "--port", "0")
+    assert not [f for f in json.loads(without.stdout) if f["subject"].startswith("port ")]
 
 
 async def test_the_exit_code_tells_of_a_failure(
@@ -85,7 +95,7 @@ async def test_what_listens_at_the_port_of_http_is_told() -> None:
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        assert (await places.check_http_port(port=port)).verdict is Verdict.WARNING
+        assert (await places.check_http_port(port)).verdict is Verdict.WARNING
         said = b'HTTP/1.1 503\r\n\r\n{"status": "NOT_SERVING", "needs_key": true}'
-        assert (await places.check_http_port(port=port)).detail == "a gateway serves HTTP"
-    assert (await places.check_http_port(port=port)).detail == "free"
+        assert (await places.check_http_port(port)).detail == "a gateway serves HTTP"
+    assert (await places.check_http_port(port)).detail == "free"
