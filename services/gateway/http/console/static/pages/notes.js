@@ -42,7 +42,7 @@ const list = (page, query, chosen) => paged(page, {
     return { items: found.notes ?? [], next: found.nextPageToken };
   },
   show: (notes) => notes.map((note) => h("a", { class: "row", href: to(page, note.noteId), "aria-current": note.noteId === chosen ? "true" : null },
-    h("span", { class: "said", dir: "auto" }, note.content), h("small", null, `${name(note.kind, "NOTE_KIND")} · ${date(note.time)}`))),
+    h("span", { class: "said", dir: "auto" }, note.content), h("small", null, `${name(note.kind, "NOTE_KIND")} · ${date(note.time)} `, markBadges(note, true)))),
   none: empty("No notes."),
 });
 

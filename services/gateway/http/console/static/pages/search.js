@@ -81,16 +81,23 @@ async function results(page, query) {
 const section = (title, items, show) => items.length > 0 && h("section", null, h("h2", null, `${title} `, badge(String(items.length))), h("ol", { class: "hits" }, items.map((one) => h("li", null, show(one)))));
 
 function hit(one, { head, text }) {
-  const superseded = one.supersededBy || one.supersededStatements?.length;
-  return h("article", { class: `turn ${one.supersededBy ? "superseded" : ""}` },
+  const ended = (one.supersededStatements ?? []).map((part) => part.statement);
+  const isWhole = one.supersededBy && !(one.supersededStatements ?? []).some((part) => !part.wholeTurn);
+  return h("article", { class: `turn ${isWhole ? "superseded" : ""}` },
     h("header", null, head, h("span", { class: "score", title: "the sum of the parts below" }, score(one.score))),
-    h("p", { class: "said", dir: "auto" }, text),
-    superseded && h("p", { class: "problem" }, one.supersededBy ? "Superseded by a later statement: " : "Partly superseded: ",
-      (one.supersededStatements ?? []).map((part) => h("q", null, part.statement))),
+    h("p", { class: "said", dir: "auto" }, isWhole ? text : struck(text, ended)),
+    (one.supersededBy || ended.length > 0) && h("p", { class: "problem" }, "No longer holds: ",
+      ended.length > 0 ? ended.map((statement, index) => [index > 0 && ", ", h("q", null, statement)]) : "all of it"),
     reasons(one.explanation ?? {}),
     h("footer", null, h("span", { class: "badge", title: "whose words this rests on" }, SOURCES[one.sourceTrust] ?? "source not known"), scopeBadge((one.turn ? one.scope : (one.fact ?? one.note)?.scope)),
       (one.explanation?.retrievers ?? []).map((rank) => badge(`${rank.retriever} #${rank.rank}`))));
 }
+
+/** A text in which the statements that ended are struck through, as far as they stand in it word for word. */
+const struck = (text, statements) => statements.reduce((parts, statement) => parts.flatMap((part) => {
+  const begin = typeof part === "string" && statement ? part.indexOf(statement) : -1;
+  return begin < 0 ? [part] : [part.slice(0, begin), h("s", null, statement), part.slice(begin + statement.length)];
+}), [text ?? ""]);
 
 /** The parts of a score as bars on one scale, what adds to the right and what takes away to the left of a line. */
 function reasons({ parts = [] }) {
