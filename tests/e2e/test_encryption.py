@@ -93,6 +93,7 @@ async def test_spec_7_3_an_installation_is_encrypted_afterwards_and_its_keys_are
             assert set(seen) <= {"agentic.idempotency_records", "semantic.idempotency_records"}
 
 
+@pytest.mark.ci("starts installations one after the other")
 async def test_spec_7_3_an_installation_moves_from_its_key_file_to_vault_and_outlives_an_outage_of_it(
     tmp_path: Path, model_folder: Path, transit: TransitServer, transit_key: TransitKey
 ) -> None:

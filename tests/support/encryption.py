@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 
 from services.common.encryption.carried import CarriedKeys
 from services.common.encryption.key_file import FileKeyManagement, add_key
@@ -13,7 +14,7 @@ from services.common.encryption.neo4j import DataKeyQueries, GraphDataKeys, grap
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys, data_keys
 from services.common.encryption.ring import DataKeyRing
 
-ENCRYPTION = ("plain", "encrypted")
+ENCRYPTION = ("plain", pytest.param("encrypted", marks=pytest.mark.ci("repeats encrypted what runs plain")))
 """Parameters of fixtures that run a contract both ways."""
 
 
