@@ -63,8 +63,14 @@ class _Found:
     note: notes_pb2.Note | None = None  # that is named
 
     def words(self, statement: str) -> tuple[int, ...] | None:
-        """Which words of a statement are called wrong; None where none are: a note may say more than what is wrong."""
-        return called_wrong(statement, self.said_wrong) if self.said_wrong and self.note is None else None
+        """Which words of a statement are called wrong; None where none are: a note may say more than what is wrong.
+
+        Of a fact that is its object, where it has one: "lives in Leeds with their dog Rex" is not wrong about the dog.
+        """
+        if not self.said_wrong or self.note is not None:
+            return None
+        of_object = called_wrong(statement, self.fact.object) if self.fact is not None else ()
+        return of_object or called_wrong(statement, self.said_wrong)
 
 
 class Correcting:

@@ -57,15 +57,20 @@ class Corrected:
     def about(self, statement: str, right: str) -> str:
         """What the correction of a sentence is about, in words; empty where that is all that the sentence says.
 
-        So it is where no part of the sentence was called wrong and the right text has half of its words, and where no
-        word tells which part is meant.
+        These are the words that were called wrong and that the right text has not: "Oslo", where Zoe lives in Bergen
+        and not in Oslo. Where no part was called wrong, it is the right text; if that has half of the sentence's words,
+        it is all of the sentence. So it is where no word tells which part is meant.
         """
         if self.words is None:
-            about, is_all = right, is_covered(statement, right, share=_COVERED_SHARE)
+            if is_covered(statement, right, share=_COVERED_SHARE):
+                return ""
+            about = without_shared_names(right, statement)
         else:
-            called_wrong = [word.text for word in words_of(statement) if word.index in self.words]
-            about, is_all = " ".join([*called_wrong, right]), False
-        if is_all or content_words(statement).isdisjoint(content_words(about)):
+            called = [word.text for word in words_of(statement) if word.index in self.words]
+            about = " ".join([word for word in called if content_of(word).isdisjoint(content_of(right))])
+            if not content_words(about):  # nothing but "not", say
+                about = " ".join([*called, right])
+        if content_words(statement).isdisjoint(content_words(about)):
             return ""
         return about[:_ABOUT_CHARS_MAX]
 
@@ -149,3 +154,16 @@ async def mark(
             request.statements.add(interaction_id=one.interaction_id, statement=statement)
     for request in requests.values():
         await upstream.facts.mark_superseded(principal, request, timeout_seconds=timeout_seconds)
+
+
+def without_shared_names(text: str, statement: str) -> str:
+    """A text without the names that a statement has too, where other words tell what of the statement it is about.
+
+    "Zoe lives in Bergen" is about where Zoe lives, and not about all that is said of Zoe.
+    """
+    capitals = (word for number, word in enumerate(words_of(statement)) if number and word.text[0].isupper())
+    names = {word.bare for word in capitals if content_of(word.text)}
+    words = list(words_of(text))
+    left = " ".join(word.text for word in words if word.bare not in names)
+    is_named = any(word.bare in names for word in words)
+    return left if is_named and not content_of(left).isdisjoint(content_of(statement)) else text

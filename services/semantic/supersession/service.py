@@ -89,8 +89,8 @@ class SupersessionService:
             statements: What was said, each with its turn.
             standing_id: The turn.
             end_time: Since when the statements do not hold.
-            about: What the correction calls wrong and what it says is right, in words: of the facts of a sentence that
-                gave several, those end that share a word with it. Empty: all of them.
+            about: What the correction is about, in words: of the facts of a sentence that gave several, those end that
+                share a word with it. Empty: all of them.
 
         Returns:
             How many were not marked so before.

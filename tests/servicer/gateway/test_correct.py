@@ -188,6 +188,7 @@ async def test_spec_3_12_of_a_sentence_with_several_facts_the_one_that_is_named_
     listed = {fact.text: fact async for fact in client.list_facts(user_id)}
     assert [f.object for f in listed.values() if f.predicate == "lives_in" and f.valid_to_time is None] == ["York"]
     assert listed[facts["works_as"].text].valid_to_time is None
+    assert [fact.valid_to_time for fact in listed.values() if fact.object == "Rex"] == [None], "not about the dog"
 
 
 COMPOUND = "I live in Leeds with my dog Rex, and I work as a nurse."

@@ -33,10 +33,14 @@ def test_metadata_that_somebody_made_up_name_no_words(words: str) -> None:
 @pytest.mark.parametrize(
     ("said_wrong", "right", "about"),
     [
-        ("I live in Leeds", "I live in York.", "live Leeds I live in York."),
-        ("I live in Leeds with my dog Rex", "I live in York.", "live Leeds dog Rex I live in York."),
-        ("Leeds", "York.", "Leeds York."),
+        ("I live in Leeds", "I live in York.", "Leeds"),
+        ("I live in Leeds with my dog Rex", "I live in York.", "Leeds dog Rex"),
+        ("Leeds", "York.", "Leeds"),
+        ("My dog Rex", "My dog Rex died.", "dog Rex My dog Rex died."),  # no word of it is wrong
+        ("I don't work as a nurse", "I work as a nurse.", "work nurse I work as a nurse."),
         ("", "I live in York.", "I live in York."),
+        ("", "Rex lives in York.", "lives in York"),
+        ("", "Rex is a cat.", "Rex is a cat."),  # the name alone says what it is about
         ("", "I live in York with my dog Rex.", ""),  # half of the words: the text stands for the sentence
         ("", "Teaching.", ""),  # no word says which part is meant
         ("That is wrong", "Teaching.", ""),
