@@ -30,8 +30,11 @@ SELECT asked.fact_id, newest.* FROM (
 CROSS JOIN LATERAL (
     SELECT s.interaction_id, max(s.time) AS time, min(s.recorded_time) AS recorded_time,
         array_agg(s.fact_id ORDER BY s.fact_id) AS given_to
-    FROM semantic.fact_supports AS s
-    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = ANY (asked.members)
+    FROM unnest(asked.members) AS member (fact_id) CROSS JOIN LATERAL (
+        SELECT g.* FROM semantic.fact_supports AS g
+        WHERE g.tenant_id = $1 AND g.user_id = $2 AND g.fact_id = member.fact_id
+        OFFSET 0
+    ) AS s
     GROUP BY s.interaction_id
     ORDER BY max(s.time) DESC, s.interaction_id DESC
     LIMIT $4
