@@ -17,12 +17,13 @@ from typing import Any, Final
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from mneme.agentic.v1 import notes_pb2
+from mneme.agentic.v1 import insights_pb2, notes_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import supersessions_pb2
 from services.common.auth import Principal, Role, current_principal_or_none
 from services.common.clock import Clock
 from services.common.errors import MnemeError
+from services.common.reflections import to_markdown
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_types import PositiveShare, ResponseBytes, Seconds
@@ -109,10 +110,12 @@ class Marks:
         return MarksThen(marks, is_missing, as_of or self._clock.now(), known_at)
 
     def write(self, response: Message, then: MarksThen) -> None:
-        """Marks the turns, episodes and notes in a response."""
+        """Marks the turns, episodes and notes in a response, and what shows notes as text."""
         bytes_left = self._settings.bytes_max
         for message in _marked_in(response):
             bytes_left = mark(message, then, bytes_left)
+        if isinstance(response, insights_pb2.GetReflectionResponse):
+            response.markdown = to_markdown(response)
 
     async def _of(self, principal: Principal, user_id: str) -> tuple[OwnerSuperseded, bool]:
         cached = self.cache.get(principal.tenant_id, user_id)

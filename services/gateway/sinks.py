@@ -171,6 +171,7 @@ class SemanticSink:
                 interaction.user_id,
                 interaction.interaction_id,
                 corrected,
+                right=interaction.turn.content,
                 timeout_seconds=self._timeout_seconds,
             )
 

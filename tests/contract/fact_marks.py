@@ -332,20 +332,6 @@ class FactMarksContract:
         assert len(ids) == 2
         assert [fact.valid_to_time for fact in halved] == [None, None]
 
-    async def test_spec_3_12_a_corrected_sentence_ends_the_one_fact_that_was_read_in_it(
-        self, service: FactService, supersessions: SupersessionStore
-    ) -> None:
-        clock = FakeClock()
-        marking = SupersessionService(supersessions, ThreadComparer(), clock=clock, settings=SupersessionSettings())
-        corrected = ("I live in Leeds with my dog Rex.", "So far so good, but I work as a nurse.")
-        source = spoken(1, " ".join([*corrected, "I like tea."]))
-        [result] = await service.extract(ADA.tenant_id, [source])
-        await marking.mark(ADA, [(turn(1), one) for one in corrected], turn(9), end_time=source.turn.time)
-        facts = [await service.get(ADA, fact_id) for fact_id in result.fact_ids]
-        ended = {fact.predicate: (fact.valid_to_time, fact.superseded_by) for fact in facts if fact.superseded_by}
-        assert ended == {"works_as": (source.turn.time, turn(9))}, "which of several facts is wrong is not known"
-        assert {fact.predicate for fact in facts} >= {"lives_in", "works_as", "likes"}
-
     async def test_spec_3_7_a_mark_is_known_since_it_was_recorded(
         self, make_store: MakeStore, service: FactService, supersessions: SupersessionStore
     ) -> None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from services.common.errors import NotFound
+from services.common.idempotency.model import IdempotencyKey
 from services.common.ids import Uuid7Ids
 from services.common.interactions import SourceInteraction
 from services.common.owners import InteractionId, Owner, UserId
@@ -17,10 +18,10 @@ from services.common.scope import GLOBAL_SCOPE, Scope
 from services.common.tier_embedder import TierEmbedder
 from services.common.turns import MessageRole, Turn
 from services.semantic.config import EvidenceSettings, SemanticSettings
-from services.semantic.facts.arguments import ListFacts
+from services.semantic.facts.arguments import DeleteFact, ListFacts
 from services.semantic.facts.believing import believed
 from services.semantic.facts.extraction.port import FactExtractor
-from services.semantic.facts.model import Fact, FactDraft, FactStatus
+from services.semantic.facts.model import Fact, FactDraft, FactId, FactStatus
 from services.semantic.facts.removal import FactRemoval, put_changes
 from services.semantic.facts.service import FactService
 from services.semantic.facts.store import FactFilter, FactStore, FactWriter
@@ -68,6 +69,32 @@ def turn(
 ) -> SourceInteraction:
     said = Turn(MessageRole.USER, text, DAY_ONE + timedelta(days=day), "Ann")
     return SourceInteraction(InteractionId(str(uuid.UUID(int=number))), UserId(owner.user_id), "c", number, said, scope)
+
+
+async def merge(store: FactStore, winner: FactId, loser: FactId) -> None:
+    """Merges a fact into another one, as the job does."""
+    await store.write(ANN, lambda writer: _change(writer, winner, loser, is_merge=True))
+
+
+async def take_back(store: FactStore, winner: FactId, loser: FactId) -> None:
+    """Takes the merge back."""
+    await store.write(ANN, lambda writer: _change(writer, winner, loser, is_merge=False))
+
+
+async def _change(writer: FactWriter, winner: FactId, loser: FactId, *, is_merge: bool) -> None:
+    working_set = FactWorkingSet(ANN.user_id, EvidenceSettings(), new_id=str, model=MODEL)
+    working_set.load(await writer.records_of([winner, loser], are_reduced=True))
+    if is_merge:
+        working_set.unite(winner, loser)
+    else:
+        await writer.remove_statements(winner, working_set.separate(winner, loser))
+    await put_changes(writer, working_set, TierEmbedder(EMBEDDER))
+
+
+async def states(store: FactStore) -> dict[FactId, Fact]:
+    """All facts, whatever became of them, without their revisions."""
+    found = await store.list_facts(ANN, which=EVERY_STATUS, after=None, limit=50)
+    return {fact.fact_id: replace(fact, revision=0) for fact in found}
 
 
 class FactSupportsContract:
@@ -195,26 +222,83 @@ class FactSupportsContract:
         self, service: FactService, store: FactStore
     ) -> None:
         await self.take_in(service, turn(DOZEN), turn(TWELVE, day=2, number=2))
-        before = {fact.fact_id: replace(fact, revision=0) for fact in (await self.facts(store)).values()}
+        before = await states(store)
         winner, loser = before
-
-        async def change(writer: FactWriter, *, is_merge: bool) -> None:
-            working_set = FactWorkingSet(ANN.user_id, EvidenceSettings(), new_id=str, model=MODEL)
-            working_set.load(await writer.records_of([winner, loser], are_reduced=True))
-            if is_merge:
-                working_set.unite(winner, loser)
-            else:
-                await writer.remove_statements(winner, working_set.separate(winner, loser))
-            await put_changes(writer, working_set, TierEmbedder(EMBEDDER))
-
-        await store.write(ANN, lambda writer: change(writer, is_merge=True))
+        await merge(store, winner, loser)
         merged = await store.facts_of(ANN, [winner, loser])
         assert merged[winner].evidence_count == 2
         assert merged[winner].confidence == pytest.approx(0.81)
         assert merged[loser].status is FactStatus.MERGED_INTO
-        await store.write(ANN, lambda writer: change(writer, is_merge=False))
-        found = await store.list_facts(ANN, which=EVERY_STATUS, after=None, limit=50)
-        assert {fact.fact_id: replace(fact, revision=0) for fact in found} == before
+        await take_back(store, winner, loser)
+        assert await states(store) == before
+
+    async def test_spec_3_6_a_winner_has_the_support_of_those_merged_into_it_until_the_merge_is_taken_back(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        [middle] = await enter(store, ANN, [said(has("Ann has a boat"), day=4)])
+        [winner] = await enter(store, ANN, [said(has("Ann has a kayak"), day=5)])
+        await self.take_in(service, turn(DOZEN, number=9_001), turn(TWELVE, day=2, number=9_002))
+        loser = (await self.facts(store))[DOZEN].fact_id
+        before = await states(store)
+        assert [before[one].evidence_count for one in (winner, middle, loser)] == [1, 1, 2]
+        await merge(store, middle, loser)
+        between = await states(store)
+        assert between[middle].evidence_count == 3, "of itself, of the other one, and in other words of that one"
+        assert between[middle].confidence == pytest.approx(1 - 0.2 * 0.95**2)
+        await merge(store, winner, middle)
+        merged = (await states(store))[winner]
+        assert merged.evidence_count == 4
+        assert merged.confidence == pytest.approx(1 - 0.2 * 0.95**3)
+        await enter(store, ANN, [said(has("Ann has a kayak"), day=6)])
+        assert (await states(store))[winner].evidence_count == 5, "what is said later adds to all of it"
+        assert (await states(store))[winner].confidence == pytest.approx(1 - 0.2 * 0.95**4)
+        await take_back(store, winner, middle)
+        assert (await states(store))[winner].evidence_count == 2
+        assert (await states(store))[middle] == between[middle]
+        await take_back(store, middle, loser)
+        after = await states(store)
+        assert (after[middle], after[loser]) == (before[middle], before[loser])
+
+    async def test_spec_3_6_support_that_both_facts_of_a_merge_had_stays_with_each(
+        self, service: FactService, store: FactStore
+    ) -> None:
+        twelve = "Ann has 12 blue chairs"
+        await self.take_in(service, turn(DOZEN), turn(TWELVE, day=1, number=2), turn(twelve, day=2, number=3))
+        before = await states(store)
+        ids = {fact.text: fact.fact_id for fact in before.values()}
+        winner, loser, third = ids[DOZEN], ids[TWELVE], ids[twelve]
+        assert {fact.evidence_count for fact in before.values()} == {3}
+        await merge(store, winner, loser)
+        await merge(store, winner, third)
+        assert (await states(store))[winner].evidence_count == 3, "each interaction counts once"
+        await take_back(store, winner, loser)
+        assert (await states(store))[winner].evidence_count == 3, "given to the winner itself, and to the third one"
+        await take_back(store, winner, third)
+        assert await states(store) == before
+
+    @pytest.mark.parametrize("is_by_turn", [True, False])
+    async def test_spec_6_6_support_of_a_merged_fact_goes_with_its_turn_and_with_that_fact(
+        self, service: FactService, store: FactStore, is_by_turn: bool
+    ) -> None:
+        twelve = turn(TWELVE, day=2, number=9_002)
+        [winner] = await enter(store, ANN, [said(has("Ann has a boat"), day=4)])
+        await self.take_in(service, turn(DOZEN, number=9_001), twelve)
+        loser = (await self.facts(store))[DOZEN].fact_id
+        before = await states(store)
+        await merge(store, winner, loser)
+        clock = FakeClock()
+        removal = FactRemoval(
+            store, TierEmbedder(EMBEDDER), clock=clock, ids=Uuid7Ids(clock), settings=SemanticSettings()
+        )
+        assert (await states(store))[winner].evidence_count == 3
+        if is_by_turn:
+            await removal.remove_by_source(ANN, [twelve.interaction_id])
+            reduced = await states(store)
+            assert (reduced[winner].evidence_count, reduced[loser].evidence_count) == (2, 1)
+            assert reduced[winner].confidence == pytest.approx(0.81)
+        else:
+            await removal.delete(DeleteFact(ANN, IdempotencyKey("p", "r", "1"), loser, ""))
+            assert (await states(store))[winner] == before[winner]
 
     async def test_spec_5_3_facts_of_another_scope_and_user_get_no_support(
         self, service: FactService, store: FactStore

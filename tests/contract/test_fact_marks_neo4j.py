@@ -16,6 +16,7 @@ from services.semantic.facts.stores.neo4j_marks import Neo4jFactMarks
 from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.neo4j import Neo4jSupersessionStore
+from tests.contract.fact_corrections import FactCorrectionsContract
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_history import FactHistoryContract
 from tests.contract.fact_marks import FactMarksContract
@@ -23,7 +24,7 @@ from tests.contract.fact_store import MakeStore
 from tests.support.encryption import ENCRYPTION, chosen_graph_keys
 
 
-class TestNeo4jFactMarks(FactMarksContract, FactHistoryContract):
+class TestNeo4jFactMarks(FactMarksContract, FactCorrectionsContract, FactHistoryContract):
     @pytest.fixture(params=ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)

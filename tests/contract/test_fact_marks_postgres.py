@@ -17,6 +17,7 @@ from services.semantic.facts.stores.postgres_marks import PostgresFactMarks
 from services.semantic.stores.postgres import SCHEMA
 from services.semantic.supersession.store import SupersessionStore
 from services.semantic.supersession.stores.postgres import PostgresSupersessionStore
+from tests.contract.fact_corrections import FactCorrectionsContract
 from tests.contract.fact_drivers import semantic_pool
 from tests.contract.fact_history import FactHistoryContract
 from tests.contract.fact_marks import FactMarksContract
@@ -24,7 +25,7 @@ from tests.contract.fact_store import MakeStore
 from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
-class TestPostgresFactMarks(FactMarksContract, FactHistoryContract):
+class TestPostgresFactMarks(FactMarksContract, FactCorrectionsContract, FactHistoryContract):
     @pytest.fixture
     async def pool(self, postgres_server: EmbeddedPostgres) -> AsyncIterator[Pool]:
         async with semantic_pool(postgres_server) as opened:

@@ -45,6 +45,7 @@ def reflection(message: pb.GetReflectionResponse) -> r.Reflection:
         unused_count=message.unused_count,
         unused=tuple(map(note, message.unused)),
         markdown=message.markdown,
+        contradiction_count=message.contradiction_count,
     )
 
 

@@ -62,7 +62,8 @@ class Reflection:
     contradictions: tuple[tuple[Note, Note], ...]
     unused_count: int
     unused: tuple[Note, ...]  # the oldest
-    markdown: str
+    markdown: str  # it says what is superseded, too
+    contradiction_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,37 +94,3 @@ def topics_of(notes: Sequence[Note], limit: int = TOPICS_MAX) -> tuple[tuple[str
     """The most frequent keywords that name a topic, with their notes; ties in the order of the alphabet."""
     counts = Counter(keyword.casefold() for note in notes for keyword in set(note.keywords) if is_topic(keyword))
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit])
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """How many of each kind a report lists."""
-
-    learned: int = LISTED_MAX
-    contradictions: int = LISTED_MAX
-    unused: int = LISTED_MAX
-
-
-def to_markdown(reflection: Reflection, listed: Listed | None = None) -> str:
-    """The report for people. What notes say stands in lines of its own, with no line break or markup of theirs."""
-    shown = listed or Listed()
-    period = f"{reflection.start_time:%Y-%m-%d} to {reflection.end_time:%Y-%m-%d}"
-    lines = [f"# Reflection, {period}", "", f"## Learned ({len(reflection.learned)})", ""]
-    lines += [_item(note) for note in reflection.learned[: shown.learned]] or ["Nothing."]
-    if reflection.topics:
-        lines += ["", "Topics: " + ", ".join(f"{_plain(topic)} ({count})" for topic, count in reflection.topics)]
-    lines += ["", f"## Contradicting ({len(reflection.contradictions)})", ""]
-    pairs = reflection.contradictions[: shown.contradictions]
-    lines += [f"{_item(first)}\n  against: {_plain(second.content)}" for first, second in pairs] or ["Nothing."]
-    lines += ["", f"## Unused ({len(reflection.unused)})", ""]
-    lines += [_item(note) for note in reflection.unused[: shown.unused]] or ["Nothing."]
-    return "\n".join(lines) + "\n"
-
-
-def _item(note: Note) -> str:
-    return f"- {note.time:%Y-%m-%d} {_plain(note.content)}"
-
-
-def _plain(text: str) -> str:
-    one_line = " ".join(text.split())
-    return "".join(f"\\{char}" if char in "\\`*_[]<>#|" else char for char in one_line)

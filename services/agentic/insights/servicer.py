@@ -23,6 +23,7 @@ from services.common.errors import InvalidArgument
 from services.common.owners import Owner
 from services.common.paging import fitting
 from services.common.reading import reader_from_proto
+from services.common.reflections import to_markdown
 from services.common.scope import GLOBAL_SCOPE, Reader
 from services.common.validation import Violations
 
@@ -155,18 +156,19 @@ def _reflection_response(reflection: reports.Reflection, *, bytes_max: int, deca
         for first, second in reflection.contradictions[:listed]
     ]
     unused = [note_to_proto(note, decay) for note in reflection.unused[:listed]]
-    counts = reports.Listed(*(fitting(part, bytes_max=share) for part in (learned, pairs, unused)))
-    return pb.GetReflectionResponse(
+    response = pb.GetReflectionResponse(
         start_time=common.timestamp(reflection.start_time),
         end_time=common.timestamp(reflection.end_time),
         learned_count=len(reflection.learned),
-        learned=learned[: counts.learned],
+        learned=learned[: fitting(learned, bytes_max=share)],
         topics=_topics(reflection.topics),
-        contradictions=pairs[: counts.contradictions],
+        contradictions=pairs[: fitting(pairs, bytes_max=share)],
+        contradiction_count=len(reflection.contradictions),
         unused_count=len(reflection.unused),
-        unused=unused[: counts.unused],
-        markdown=reports.to_markdown(reflection, counts),
+        unused=unused[: fitting(unused, bytes_max=share)],
     )
+    response.markdown = to_markdown(response)
+    return response
 
 
 def _topics(topics: Sequence[tuple[str, int]]) -> list[pb.TopicCount]:

@@ -18,7 +18,7 @@ from services.common.scope import Scope
 from services.common.text import split_sentences
 from services.common.turns import MessageRole, Turn
 from services.gateway.erasure.candidates import Candidates, is_seen
-from services.gateway.erasure.marking import Corrected, mark, metadata_of, text_of
+from services.gateway.erasure.marking import Corrected, called_wrong, mark, metadata_of, text_of
 from services.gateway.erasure.model import CorrectCommand, ErasureSettings
 from services.gateway.erasure.statements import (
     Statement,
@@ -62,6 +62,16 @@ class _Found:
     fact: facts_pb2.Fact | None = None  # that is named
     note: notes_pb2.Note | None = None  # that is named
 
+    def words(self, statement: str) -> tuple[int, ...] | None:
+        """Which words of a statement are called wrong; None where none are: a note may say more than what is wrong.
+
+        Of a fact that is its object, where it has one: "lives in Leeds with their dog Rex" is not wrong about the dog.
+        """
+        if not self.said_wrong or self.note is not None:
+            return None
+        of_object = called_wrong(statement, self.fact.object) if self.fact is not None else ()
+        return of_object or called_wrong(statement, self.said_wrong)
+
 
 class Correcting:
     """Finds what is wrong, remembers what is right, and marks the former."""
@@ -100,7 +110,15 @@ class Correcting:
         own = worker_principal(principal.tenant_id)
         if corrected:
             (standing_id,) = appended.interaction_ids
-            await mark(self._upstream, own, command.user_id, standing_id, corrected, timeout_seconds=seconds_left / 2)
+            await mark(
+                self._upstream,
+                own,
+                command.user_id,
+                standing_id,
+                corrected,
+                right=command.text,
+                timeout_seconds=seconds_left / 2,
+            )
         await self._update(own, command, found, is_marked=bool(corrected), timeout_seconds=seconds_left / 2)
         return Correction(wrong, appended)
 
@@ -161,8 +179,8 @@ class Correcting:
             is_only = sum(other.turn == one.turn for other in statements) == 1
             is_whole = is_only and is_covered(one.text, f"{said_wrong} {command.text}")
             interaction_id = found.episodes[one.turn].episode_id
-            corrected = Corrected(interaction_id) if is_whole else Corrected(interaction_id, one.number)
-            wrong.append(WrongStatement(corrected, one.text))
+            part = Corrected(interaction_id, one.number, found.words(one.text))
+            wrong.append(WrongStatement(Corrected(interaction_id) if is_whole else part, one.text))
         return wrong
 
     async def _chosen(

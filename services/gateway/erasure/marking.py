@@ -11,11 +11,22 @@ from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
 from services.common.auth import Principal
 from services.common.text import split_sentences
+from services.common.values.sentences import content_words
+from services.gateway.erasure.statements import content_of, is_covered
+from services.gateway.erasure.wording import words_of
 from services.gateway.upstream import Upstream
 
 METADATA_KEY: Final = "mneme.corrects"
 """Of a turn's metadata: the statements that it corrects, by ids and numbers, without content."""
+WORDS_KEY: Final = "mneme.corrects.words"
+"""Of a turn's metadata: which words of these statements were called wrong, by their numbers."""
 _WHOLE: Final = -1
+_WORDS_MAX: Final = 32
+"""Words of a statement that are named as called wrong."""
+_ABOUT_CHARS_MAX: Final = 1_000
+"""Of what a correction is about: the tier looks at its words whenever it reads a fact of the sentence."""
+_COVERED_SHARE: Final = 0.5
+"""Share of a statement's words that a right text has which takes the place of all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +35,17 @@ class Corrected:
 
     interaction_id: str
     number: int = _WHOLE  # of the sentence in its turn, from 0
+    words: tuple[int, ...] | None = None  # which of its words were called wrong; None: no part of it was
 
     @property
     def is_whole(self) -> bool:
         """Whether all of the turn is corrected."""
         return self.number == _WHOLE
+
+    @property
+    def place(self) -> str:
+        """The statement in metadata."""
+        return self.interaction_id if self.is_whole else f"{self.interaction_id}:{self.number}"
 
     def statement(self, said: str) -> str | None:
         """The sentence in the turn's text; empty for all of it, None where there is no such sentence."""
@@ -37,22 +54,56 @@ class Corrected:
         sentences = split_sentences(said)
         return sentences[self.number] if self.number < len(sentences) else None
 
+    def about(self, statement: str, right: str) -> str:
+        """What the correction of a sentence is about, in words; empty where that is all that the sentence says.
+
+        These are the words that were called wrong and that the right text has not: "Oslo", where Zoe lives in Bergen
+        and not in Oslo. Where no part was called wrong, it is the right text; if that has half of the sentence's words,
+        it is all of the sentence. So it is where no word tells which part is meant.
+        """
+        if self.words is None:
+            if is_covered(statement, right, share=_COVERED_SHARE):
+                return ""
+            about = without_shared_names(right, statement)
+        else:
+            called = [word.text for word in words_of(statement) if word.index in self.words]
+            about = " ".join([word for word in called if content_of(word).isdisjoint(content_of(right))])
+            if not content_words(about):  # nothing but "not", say
+                about = " ".join([*called, right])
+        if content_words(statement).isdisjoint(content_words(about)):
+            return ""
+        return about[:_ABOUT_CHARS_MAX]
+
 
 def metadata_of(corrected: Iterable[Corrected]) -> dict[str, str]:
     """The metadata of a turn that corrects statements."""
-    named = (one.interaction_id if one.is_whole else f"{one.interaction_id}:{one.number}" for one in corrected)
-    return {METADATA_KEY: ",".join(named)}
+    found = list(corrected)
+    words = [f"{one.place}:{'.'.join(map(str, one.words))}" for one in found if one.words is not None]
+    metadata = {METADATA_KEY: ",".join(one.place for one in found)}
+    return metadata | ({WORDS_KEY: ",".join(words)} if words else {})
 
 
 def corrected_by(metadata: Mapping[str, str]) -> list[Corrected]:
     """What a turn with this metadata corrects; nothing where it says something else."""
+    words = dict(entry.rpartition(":")[::2] for entry in filter(None, metadata.get(WORDS_KEY, "").split(",")))
     found = []
     for entry in filter(None, metadata.get(METADATA_KEY, "").split(",")):
         interaction_id, _, number = entry.partition(":")
         if number and not number.isdecimal():
             return []
-        found.append(Corrected(interaction_id, int(number) if number else _WHOLE))
+        found.append(Corrected(interaction_id, int(number) if number else _WHOLE, _numbers(words.get(entry))))
     return found
+
+
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else tuple(int(part) for part in text.split(".") if part.isdecimal())
+
+
+def called_wrong(statement: str, said_wrong: str) -> tuple[int, ...]:
+    """Which words of a statement a text has that calls it wrong."""
+    wrong = content_of(said_wrong)
+    found = (word.index for word in words_of(statement) if not wrong.isdisjoint(content_of(word.text)))
+    return tuple(found)[:_WORDS_MAX]
 
 
 def text_of(episode: episodic_pb2.Episode) -> str:
@@ -67,9 +118,20 @@ async def mark(
     standing_id: str,
     corrected: Sequence[Corrected],
     *,
+    right: str,
     timeout_seconds: float,
 ) -> None:
-    """Marks statements as corrected by a turn. They never held: the marks begin when they were said. Repeatable."""
+    """Marks statements as corrected by a turn. They never held: the marks begin when they were said. Repeatable.
+
+    Args:
+        upstream: The tiers.
+        principal: Who marks.
+        user_id: Whose statements.
+        standing_id: The turn.
+        corrected: The statements.
+        right: What the turn says.
+        timeout_seconds: For each call.
+    """
     found = await upstream.episodic.batch_get(
         principal,
         episodic_pb2.BatchGetEpisodesRequest(
@@ -78,15 +140,30 @@ async def mark(
         timeout_seconds=timeout_seconds,
     )
     episodes = {episode.episode_id: episode for episode in found.episodes}
-    requests: dict[int, semantic_pb2.MarkSupersededRequest] = defaultdict(
+    requests: dict[tuple[int, str], semantic_pb2.MarkSupersededRequest] = defaultdict(
         lambda: semantic_pb2.MarkSupersededRequest(user_id=user_id, standing_interaction_id=standing_id)
     )
     for one in corrected:
         episode = episodes.get(one.interaction_id)
         statement = one.statement(text_of(episode)) if episode is not None else None
         if episode is not None and statement is not None:  # else it was erased
-            request = requests[episode.time.ToNanoseconds()]
+            about = one.about(statement, right) if statement else ""
+            request = requests[episode.time.ToNanoseconds(), about]
             request.end_time.CopyFrom(episode.time)
+            request.about = about
             request.statements.add(interaction_id=one.interaction_id, statement=statement)
     for request in requests.values():
         await upstream.facts.mark_superseded(principal, request, timeout_seconds=timeout_seconds)
+
+
+def without_shared_names(text: str, statement: str) -> str:
+    """A text without the names that a statement has too, where other words tell what of the statement it is about.
+
+    "Zoe lives in Bergen" is about where Zoe lives, and not about all that is said of Zoe.
+    """
+    capitals = (word for number, word in enumerate(words_of(statement)) if number and word.text[0].isupper())
+    names = {word.bare for word in capitals if content_of(word.text)}
+    words = list(words_of(text))
+    left = " ".join(word.text for word in words if word.bare not in names)
+    is_named = any(word.bare in names for word in words)
+    return left if is_named and not content_of(left).isdisjoint(content_of(statement)) else text

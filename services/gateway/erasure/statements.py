@@ -39,10 +39,12 @@ def wrong_statements(
         similarities: Cosine of each to the query.
         rules: Bounds.
     """
-    wanted, correct = _content(query) - _LIGHT or _content(query), _content(right)
-    found = [index for index, one in enumerate(statements) if _content(one.text) != correct]
+    wanted, correct = content_of(query) - _LIGHT or content_of(query), content_of(right)
+    found = [index for index, one in enumerate(statements) if content_of(one.text) != correct]
     worded = [
-        index for index in found if wanted and wanted - _speaker(statements[index]) <= _content(statements[index].text)
+        index
+        for index in found
+        if wanted and wanted - _speaker(statements[index]) <= content_of(statements[index].text)
     ]
     if worded:
         own = [index for index in worded if not _is_of_another(query, statements[index])]
@@ -87,16 +89,23 @@ def nearest_statements(statements: Sequence[Statement], similarities: Sequence[f
 
 def stated_in(text: str, statements: Sequence[Statement]) -> list[Statement]:
     """The statements whose content words a text has, as a note has those of the sentences that it was made from."""
-    words = _content(text)
-    return [one for one in statements if _content(one.text) and _content(one.text) <= words]
+    words = content_of(text)
+    return [one for one in statements if content_of(one.text) and content_of(one.text) <= words]
 
 
-def is_covered(statement: str, said: str) -> bool:
-    """Whether a statement says little besides what another text says: then it is wrong as a whole."""
-    words = _content(statement)
+def is_covered(statement: str, said: str, *, share: float = _COVERED_SHARE) -> bool:
+    """Whether a statement says little besides what another text says: then it is wrong as a whole.
+
+    Args:
+        statement: The statement.
+        said: The other text.
+        share: Of the statement's words that it has at least.
+    """
+    words = content_of(statement)
     # One word more is the wrong value itself.
-    return len(words - _content(said)) <= max(1.0, (1.0 - _COVERED_SHARE) * len(words))
+    return len(words - content_of(said)) <= max(1.0, (1.0 - share) * len(words))
 
 
-def _content(text: str) -> frozenset[str]:
+def content_of(text: str) -> frozenset[str]:
+    """The words of a text that say something, in base form."""
     return frozenset(lemma(word.bare) for word in words_of(text)) - LINKS - FIRST - PRONOUNS

@@ -27,8 +27,9 @@ class SentenceMark:
     superseded_by: InteractionId  # the turn that stands
     end_time: datetime  # since when the sentence does not hold; aware, UTC
     recorded_time: datetime  # aware, UTC
-    standing_statement: str = ""  # of that turn; empty where a whole turn is corrected
-    premise: str = ""  # what the sentence rests on, and what was superseded in its place
+    standing_statement: str = ""  # of that turn; empty where it corrects the sentence
+    premise: str = ""  # what the sentence rests on, and what was superseded in its place; what a correction is about
+    is_correction: bool = False  # the sentence never held
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,10 @@ def as_marked(
 ) -> Fact:
     """Returns a fact with the end, the link and the confidence that follow from marks; as it is without any.
 
-    A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself. Of a
-    sentence with several facts, it ends those whose words the statement that stands, or the premise, has. A fact whose
-    sentence is reduced is believed half as much, until it is said again.
+    A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself.
+    What is corrected never held, so that a statement from before stands too. Of a sentence with several facts, a mark
+    ends those whose words the statement that stands, or the premise, has; a correction those that it is about. A fact
+    whose sentence is reduced is believed half as much, until it is said again.
 
     Args:
         fact: A fact as it follows from its evidence.
@@ -101,7 +103,9 @@ def as_marked(
         mark
         for found in marks.values()
         for mark in found
-        if last_time is not None and mark.end_time >= last_time and not any(time >= mark.end_time for time in standing)
+        if last_time is not None
+        and mark.end_time >= last_time
+        and not any(mark.is_correction or time >= mark.end_time for time in standing)
     ]
     if not ends:
         return fact
@@ -120,7 +124,7 @@ def _is_doubted(current: Sequence[MarkedStatement], known_at: datetime | None) -
 def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at: datetime | None) -> bool:
     if known_at is not None and mark.recorded_time > known_at:
         return False
-    if not statement.shares_sentence or not mark.standing_statement:
+    if not statement.shares_sentence or not (mark.standing_statement or mark.premise):
         return True
     own = content_words(fact.text) - content_words(fact.subject)
     return not own.isdisjoint(content_words(mark.standing_statement) | content_words(mark.premise))

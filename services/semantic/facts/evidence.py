@@ -6,7 +6,7 @@ Statements count in the order in which they were said. The order in which they a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -193,6 +193,22 @@ def with_statement(record: FactRecord, statement: Statement) -> FactRecord:
     if any(known.statement_id == statement.statement_id for known in record.statements):
         return record
     return replace(record, statements=(*record.statements, statement))
+
+
+def united_supports(supports: Sequence[Support], others: Iterable[Support]) -> tuple[Support, ...]:
+    """The supports of a fact with others, each interaction once."""
+    found = {support.interaction_id: support for support in supports}
+    for other in others:
+        known = found.get(other.interaction_id, other)
+        given_to = tuple(sorted({*known.given_to, *other.given_to}))
+        found[other.interaction_id] = replace(known, given_to=given_to)
+    return tuple(found.values())
+
+
+def without_given(supports: Sequence[Support], fact_ids: Collection[FactId]) -> tuple[Support, ...]:
+    """The supports of a fact without those that were given to none but these facts."""
+    left = (replace(s, given_to=tuple(i for i in s.given_to if i not in fact_ids)) for s in supports)
+    return tuple(support for support in left if support.given_to)
 
 
 def _counted_supports(record: FactRecord, settings: EvidenceSettings) -> list[Support]:

@@ -112,6 +112,8 @@ class Support:
     interaction_id: InteractionId
     time: datetime  # when it was said; aware, UTC
     recorded_time: datetime  # when it was stored; aware, UTC
+    # The facts that it was given to, ascending: the supported one itself, and those merged into it. Not stored with it.
+    given_to: tuple[FactId, ...] = field(default=(), compare=False)
 
     @property
     def known_time(self) -> datetime:
@@ -202,7 +204,7 @@ class FactRecord:
     statements: tuple[Statement, ...]  # the newest of them where it has many
     scope: Scope
     fact: Fact | None = None  # its stored state; None before the first
-    supports: tuple[Support, ...] = ()  # the newest of them where it has many
+    supports: tuple[Support, ...] = ()  # its own and those of facts merged into it; the newest where it has many
     judgement: int | None = None  # -1, 0 or 1, instead of the stored state's; None: that one holds
     earlier_evidence: int = 0  # interactions of the statements and supports that are not here
     is_context: bool = False  # loaded since another one contradicts it: not all that it follows from is loaded

@@ -36,7 +36,8 @@ class ReadTurn:
     def statements(self, now: datetime) -> list[Statement]:
         """The facts as statements, recorded now."""
         interaction_id = self.source.interaction_id
-        counts = Counter(number for numbers in self.places for number in numbers)
+        read_in = [(*numbers, *found) for numbers, found in zip(self.places, self.corrected_by, strict=True)]
+        counts = Counter(number for numbers in read_in for number in numbers)
         return [
             Statement(
                 StatementId(interaction_id),
@@ -44,10 +45,10 @@ class ReadTurn:
                 draft,
                 (interaction_id,),
                 recorded_time=now,
-                sentences=(*numbers, *corrections),
+                sentences=numbers,
                 shares_sentence=any(counts[number] > 1 for number in numbers),
             )
-            for draft, numbers, corrections in zip(self.drafts, self.places, self.corrected_by, strict=True)
+            for draft, numbers in zip(self.drafts, read_in, strict=True)
         ]
 
 
@@ -88,14 +89,9 @@ def places_of(drafts: Sequence[FactDraft], numbered: Sequence[str]) -> list[tupl
 
 
 def corrections_of(drafts: Sequence[FactDraft], content: str) -> list[tuple[int, ...]]:
-    """Returns the numbers of corrections of the sentence that each fact of a turn was read in.
-
-    None where it gave several facts: which of them is wrong is not known.
-    """
+    """Returns the numbers of corrections of the sentence that each fact of a turn was read in."""
     sentences = split_sentences(content) if drafts else []
-    places = places_of(drafts, sentences)
-    counts = Counter(place for found in places for place in found)
-    return [tuple(corrected_number(sentences[at]) for at in found if counts[at] == 1) for found in places]
+    return [tuple(corrected_number(sentences[at]) for at in found) for found in places_of(drafts, sentences)]
 
 
 def _nearest(sentence: frozenset[str], numbered: Sequence[frozenset[str]]) -> tuple[int, ...]:

@@ -123,6 +123,8 @@ class FactWriter(Protocol):
     async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
         """Remove interactions from the statements and supports of facts, and the statements that have none left.
 
+        What supported a fact that was merged into another one supported that one too.
+
         The interactions are marked as extracted without a result, also those that were not extracted yet, so that they
         are never extracted again. Statements without an interaction from the beginning stay.
 

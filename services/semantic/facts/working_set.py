@@ -11,7 +11,15 @@ from services.common.owners import InteractionId, UserId
 from services.common.scope import Scope
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.contradictions import Topic
-from services.semantic.facts.evidence import changed, derived_fact, fade_time, leading_draft, with_statement
+from services.semantic.facts.evidence import (
+    changed,
+    derived_fact,
+    fade_time,
+    leading_draft,
+    united_supports,
+    with_statement,
+    without_given,
+)
 from services.semantic.facts.identity import Keys, keys_of
 from services.semantic.facts.model import (
     Fact,
@@ -67,7 +75,9 @@ class FactWorkingSet:
                 continue
             self._records[record.fact_id] = record
             self._stored[record.fact_id] = frozenset(s.statement_id for s in record.statements)
-            self._stored_supports[record.fact_id] = frozenset(s.interaction_id for s in record.supports)
+            self._stored_supports[record.fact_id] = frozenset(
+                support.interaction_id for support in record.supports if record.fact_id in support.given_to
+            )
             self._index(record)
 
     def missing_winners(self) -> list[FactId]:
@@ -99,8 +109,10 @@ class FactWorkingSet:
     def support(self, fact_id: FactId, support: Support) -> None:
         """Add an interaction that supports a fact of the set in other words. Adding it again changes nothing."""
         record = self._records[fact_id]
-        if all(known.interaction_id != support.interaction_id for known in record.supports):
-            self._records[fact_id] = replace(record, supports=(*record.supports, support))
+        known = (one.interaction_id for one in record.supports if fact_id in one.given_to)
+        if support.interaction_id not in known:
+            own = replace(support, given_to=(fact_id,))
+            self._records[fact_id] = replace(record, supports=united_supports(record.supports, [own]))
             self._touch(fact_id)
 
     def unite(self, winner_id: FactId, loser_id: FactId) -> None:
@@ -108,7 +120,7 @@ class FactWorkingSet:
         united, loser = self._records[winner_id], self._records[loser_id]
         for statement in loser.statements:
             united = with_statement(united, statement)
-        self._records[winner_id] = united
+        self._records[winner_id] = replace(united, supports=united_supports(united.supports, loser.supports))
         self._merge(loser, FactStatus.MERGED_INTO, winner_id)
         self._touch(winner_id)
 
@@ -116,7 +128,8 @@ class FactWorkingSet:
         """Take back what `unite` did; both are loaded as reduced. Returns the statements to remove from the winner."""
         winner, loser = self._records[winner_id], self._records[loser_id]
         left = tuple(statement for statement in winner.statements if statement not in loser.statements)
-        self._records[winner_id] = replace(winner, statements=left)
+        taken = {loser_id, *(fact_id for support in loser.supports for fact_id in support.given_to)}
+        self._records[winner_id] = replace(winner, statements=left, supports=without_given(winner.supports, taken))
         self._merge(loser, FactStatus.TENTATIVE, None)
         self._touch(winner_id)
         return [statement.statement_id for statement in winner.statements if statement not in left]
@@ -164,6 +177,8 @@ class FactWorkingSet:
             self._touch(fact_id)
             del self._touched[fact_id]
             del self._records[fact_id]
+        for record in list(self._records.values()):  # what was given to them supports nothing any more
+            self._records[record.fact_id] = replace(record, supports=without_given(record.supports, fact_ids))
         self._unlink(fact_ids)
 
     def judge(self, fact_id: FactId, feedback: int) -> None:
@@ -230,7 +245,9 @@ class FactWorkingSet:
         return [s for s in record.statements if s.statement_id not in self._stored[record.fact_id]]
 
     def _new_supports(self, record: FactRecord) -> list[Support]:
-        return [s for s in record.supports if s.interaction_id not in self._stored_supports[record.fact_id]]
+        """Those given to the fact itself: what was given to facts merged into it is stored with these."""
+        stored = self._stored_supports[record.fact_id]
+        return [s for s in record.supports if record.fact_id in s.given_to and s.interaction_id not in stored]
 
     def _touch(self, fact_id: FactId) -> None:
         self._touched[fact_id] = None

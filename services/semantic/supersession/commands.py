@@ -36,6 +36,7 @@ class MarkSuperseded:
     statements: tuple[tuple[InteractionId, str], ...]
     standing_id: InteractionId
     end_time: datetime
+    about: str = ""  # in words; empty: all that the statements say
 
 
 def list_query(request: pb.ListSupersessionsRequest) -> Cursor:
@@ -104,6 +105,7 @@ def mark_command(
         v.uuid(f"statements[{i}].interaction_id", named.interaction_id)
         v.text(f"statements[{i}].statement", named.statement, chars_max=limits.text_chars_max, required=False)
     v.uuid("standing_interaction_id", request.standing_interaction_id)
+    v.text("about", request.about, chars_max=limits.text_chars_max, required=False)
     end_time = None
     try:
         end_time = moment(request.end_time, field_path="end_time")
@@ -117,6 +119,7 @@ def mark_command(
         statements=tuple((_interaction_id(named.interaction_id), named.statement) for named in request.statements),
         standing_id=_interaction_id(request.standing_interaction_id),
         end_time=end_time,
+        about=request.about,
     )
 
 

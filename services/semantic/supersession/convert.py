@@ -9,7 +9,7 @@ from services.common.auth import Principal
 from services.common.convert import timestamp
 from services.common.paging import PageTokens
 from services.semantic.supersession.commands import list_query
-from services.semantic.supersession.model import Supersession, SupersessionPosition
+from services.semantic.supersession.model import Reason, Supersession, SupersessionPosition
 
 
 def supersession_to_proto(one: Supersession) -> pb.Supersession:
@@ -25,7 +25,7 @@ def supersession_to_proto(one: Supersession) -> pb.Supersession:
         state=pb.SupersessionState.Name(int(one.state)),
         end_time=timestamp(one.end_time),
         create_time=timestamp(one.create_time),
-        premise=one.premise,
+        premise=one.premise if one.reason is Reason.PREMISE_ENDED else "",
         decided_by=pb.SupersessionDecider.Name(int(one.decided_by)),
         decision_reason=one.decision_reason,
     )

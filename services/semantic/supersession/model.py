@@ -138,7 +138,9 @@ class Supersession:
     standing_statement: str = ""  # of the winner
     is_whole: bool = False  # the loser is all that its turn says
     is_turned: bool = False  # the earlier statement stands, by a decision
-    premise: str = ""  # the superseded statement that the loser rests on; empty but with PREMISE_ENDED
+    # With PREMISE_ENDED the superseded statement that the loser rests on. With CORRECTED what the correction is about;
+    # empty where that is all of the loser. Else empty.
+    premise: str = ""
     premise_place: Place | None = None  # its place; with UPDATED where the superseded statement is so again: its place
     decided_by: Decider = Decider.NOBODY  # with PENDING: who left it to the user
     decision_reason: str = ""  # why, in words; empty where the user decided, or nobody

@@ -80,8 +80,17 @@ class SupersessionService:
         standing_id: InteractionId,
         *,
         end_time: datetime,
+        about: str = "",
     ) -> int:
         """Marks statements as corrected by a turn; one without a text stands for all of its turn.
+
+        Args:
+            owner: Whose.
+            statements: What was said, each with its turn.
+            standing_id: The turn.
+            end_time: Since when the statements do not hold.
+            about: What the correction is about, in words: of the facts of a sentence that gave several, those end that
+                share a word with it. Empty: all of them.
 
         Returns:
             How many were not marked so before.
@@ -99,6 +108,7 @@ class SupersessionService:
                     create_time=now,
                     statement=text,
                     is_whole=not text,
+                    premise=about,
                 )
                 for interaction_id, text in statements
             ],

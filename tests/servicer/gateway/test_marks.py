@@ -97,6 +97,9 @@ async def test_spec_3_12_reads_of_notes_name_what_superseded_what_they_repeat(
     insights = insights_pb2_grpc.InsightServiceStub(gateway.channel)
     report = await insights.GetReflection(insights_pb2.GetReflectionRequest(user_id=user_id))
     assert {each.note_id: each.superseded_by for each in report.learned}[own.note_id] == right
+    lines = report.markdown.splitlines()
+    assert [line for line in lines if line.endswith(f" {PART}")] == [f"- {own.time:%Y-%m-%d} **superseded** {PART}"]
+    assert [line for line in lines if line.endswith("Lunch was late.")] == [f"- {other.time:%Y-%m-%d} Lunch was late."]
 
 
 async def test_spec_3_12_a_search_as_of_a_time_marks_what_was_superseded_by_then(client: Client, user_id: str) -> None:
@@ -138,10 +141,12 @@ async def test_spec_3_12_without_the_semantic_tier_reads_say_that_marks_are_miss
         (reference,) = written.interactions
         note = (await client.create_note(user_id, "Grey.", NoteKind.FACT)).note
         assert not (await client.get_episode(user_id, reference.interaction_id)).marks_missing
+        assert "not known" not in (await client.get_reflection(user_id)).markdown
         await gated.gates["semantic"].shut()
         assert (await client.get_episode(user_id, reference.interaction_id)).marks_missing
         assert [each.marks_missing async for each in client.list_episodes(user_id)] == [True]
         assert (await client.get_note(user_id, note.note_id)).note.marks_missing
+        assert "Which of these are superseded is not known" in (await client.get_reflection(user_id)).markdown
         assert [each.marks_missing for each in (await client.get_session(user_id, "c1")).turns] == [True]
         assert [each.marks_missing async for each in client.list_interactions(user_id, "c1")] == [True]
 

@@ -83,6 +83,33 @@ def test_spec_3_5_of_a_sentence_with_several_facts_those_end_that_the_successor_
     )
 
 
+@pytest.mark.parametrize(
+    ("about", "is_ended"),
+    [
+        ("", True),  # all of the sentence is wrong
+        ("I live in York.", False),
+        ("My dog is called Max.", True),
+        ("Ada has the flu.", False),  # the person alone is named there, too
+    ],
+)
+def test_spec_3_12_of_a_sentence_with_several_facts_those_end_that_its_correction_is_about(
+    about: str, is_ended: bool
+) -> None:
+    one = mark(0, said="", premise=about, is_correction=True)
+    shared = as_marked(fact("Ada has a dog named Rex"), [said(0, one, shares_sentence=True)])
+    assert (shared.superseded_by == "w") is is_ended
+    alone = as_marked(fact("Ada has a dog named Rex"), [said(0, one)])
+    assert (alone.valid_to_time, alone.superseded_by) == (day(0), "w"), "the one fact of its sentence"
+
+
+@pytest.mark.parametrize("time", [0, 2, 7])
+def test_spec_3_12_a_fact_of_a_corrected_sentence_stays_where_another_turn_says_it(time: int) -> None:
+    one, other = said(2, mark(2, is_correction=True)), replace(said(time), statement_id="t")
+    assert as_marked(fact(), [one, other]) == fact()
+    both = as_marked(fact(), [one, replace(other, marks=(mark(time, "x", is_correction=True),))])
+    assert (both.valid_to_time, both.superseded_by) == (day(max(2, time)), "x" if time > 2 else "w")
+
+
 def test_spec_3_7_what_was_marked_later_was_not_known() -> None:
     statements = [said(0, mark(5, recorded_time=day(8)))]
     assert as_marked(fact(), statements, known_at=day(7)).valid_to_time is None

@@ -38,9 +38,9 @@ def test_spec_3_5_facts_of_one_sentence_share_it() -> None:
     found = drafts("I live in Leeds with my dog Rex.", "I live in Leeds with my dog Rex.", "I work as a nurse.")
     [turns] = read_turns([said], [found], SETTINGS).values()
     statements = turns[0].statements(NOW)
-    corrected = corrected_number("I work as a nurse.")
-    assert corrected < -1
-    assert [one.sentences for one in statements] == [(0,), (0,), (1, corrected)]
+    home, work = (corrected_number(text) for text in ("I live in Leeds with my dog Rex.", "I work as a nurse."))
+    assert work < -1
+    assert [one.sentences for one in statements] == [(0, home), (0, home), (1, work)], "and its corrections find each"
     assert [one.shares_sentence for one in statements] == [True, True, False]
 
 

@@ -15,13 +15,13 @@ from typing import Any, Final
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.gateway.v1 import recall_pb2
-from services.gateway.erasure.marking import METADATA_KEY, corrected_by
+from services.gateway.erasure.marking import METADATA_KEY, WORDS_KEY, corrected_by
 from services.gateway.http.mem0.places import ENTITIES, Place, place_of
 from services.gateway.http.mem0.refused import RefusedError
 
 EXPIRATION_KEY: Final = "mem0.expiration_date"
 _JSON_KEY: Final = "mem0.json"  # names the entries that are not text
-_OWN_KEYS: Final = frozenset({EXPIRATION_KEY, _JSON_KEY, METADATA_KEY})
+_OWN_KEYS: Final = frozenset({EXPIRATION_KEY, _JSON_KEY, METADATA_KEY, WORDS_KEY})
 _ROLES: Final[Mapping[int, str]] = {
     common_pb2.MESSAGE_ROLE_USER: "user",
     common_pb2.MESSAGE_ROLE_ASSISTANT: "assistant",

@@ -247,7 +247,7 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=self._evidence.statements_max,
         )
-        return await self._supported([stored_record(row) for row in await self._opened(rows)])
+        return await self._supported(rows)
 
     async def similar(
         self, vector: Vector, scope: Scope, *, model: str, cosine_min: float, limit: int
@@ -266,30 +266,31 @@ class _Neo4jFactWriter:
             topic_facts_max=self._evidence.topic_facts_max,
             statements_max=_ALL if are_reduced else self._evidence.statements_max,
         )
-        reduced = fact_ids if are_reduced else ()
-        return await self._supported([stored_record(row, reduced=reduced) for row in await self._opened(rows)])
+        return await self._supported(rows, reduced=fact_ids if are_reduced else ())
 
     async def _opened(self, rows: Sequence[Record]) -> Sequence[Record]:
         return await opened_records(await self._sealing.cipher(is_new=False), rows) if rows else rows
 
-    async def _supported(self, records: list[FactRecord]) -> list[FactRecord]:
-        """The records with their supports; those that are reduced with all of them."""
+    async def _supported(self, rows: Sequence[Record], *, reduced: Sequence[FactId] = ()) -> list[FactRecord]:
+        """The records of rows with their supports; those that are reduced with all of them."""
+        records = [stored_record(row, reduced=reduced) for row in await self._opened(rows)]
+        members = await supports.with_merged(self._run, {row["fact_id"]: row["merged"] for row in rows})
         found: dict[str, list[Support]] = {}
         for are_reduced, limit in ((False, self._evidence.supports_max), (True, _ALL)):
             fact_ids = [record.fact_id for record in records if record.is_reduced is are_reduced]
-            for row in await self._run(supports.OF_FACTS, fact_ids=fact_ids, limit=limit) if fact_ids else ():
-                time, recorded = known_moment_of(row["time"]), known_moment_of(row["recorded_time"])
-                support = Support(InteractionId(row["interaction_id"]), time, recorded)
-                found.setdefault(row["fact_id"], []).append(support)
+            asked = [{"fact_id": fact_id, "members": members[fact_id]} for fact_id in fact_ids]
+            for row in await self._run(supports.OF_FACTS, facts=asked, limit=limit) if asked else ():
+                found.setdefault(row["fact_id"], []).append(supports.support_of(row))
         return [with_supports(record, found.get(record.fact_id, [])[::-1]) for record in records]
 
     async def remove_evidence(self, interaction_ids: Sequence[InteractionId]) -> list[FactId]:
         """Remove interactions, and the statements that have none left."""
         named = list(interaction_ids)
         rows = await self._run(cypher.REMOVE_EVIDENCE, interaction_ids=named)
-        rows += await self._run(supports.REMOVE, interaction_ids=named)
+        supported = [row["fact_id"] for row in await self._run(supports.REMOVE, interaction_ids=named)]
+        supported += await supports.winners_of(self._run, supported)
         await self._run(cypher.MARK_REMOVED, interaction_ids=named)
-        return sorted({FactId(row["fact_id"]) for row in rows})
+        return sorted({*(FactId(row["fact_id"]) for row in rows), *map(FactId, supported)})
 
     async def remove_statements(self, fact_id: FactId, statement_ids: Sequence[StatementId]) -> None:
         """Remove statements of a fact."""

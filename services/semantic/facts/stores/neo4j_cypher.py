@@ -55,7 +55,7 @@ CREATE (:MnemeExtraction {
 """
 
 # All facts, the newest of them, of the topics asked for and of those found; and those that these contradict, marked as
-# context. Each with its newest statements.
+# context. Each with its newest statements, and what was merged into it.
 _WITH_TOPICS_AND_STATEMENTS: Final[LiteralString] = f"""
 WITH found, $topics + [f IN found WHERE f.topic IS NOT NULL | f.topic] AS topics
 CALL (topics) {{
@@ -92,8 +92,13 @@ CALL (f) {{
     }}
     RETURN collect({_STATEMENT}) AS statements
 }}
-WITH f, is_context, statements ORDER BY f.fact_id
-RETURN {_RECORD}, is_context, statements
+CALL (f) {{
+    OPTIONAL MATCH (m:MnemeFact {{tenant_id: $tenant_id, user_id: $user_id, merged_into_fact_id: f.fact_id}})
+    USING INDEX m:MnemeFact(tenant_id, user_id, merged_into_fact_id)
+    RETURN collect(m.fact_id) AS merged
+}}
+WITH f, is_context, statements, merged ORDER BY f.fact_id
+RETURN {_RECORD}, is_context, statements, merged
 """
 
 RECORDS: Final[LiteralString] = f"""
@@ -149,8 +154,8 @@ SET e.fact_ids = []
 
 MERGED_INTO: Final[LiteralString] = """
 MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
-WHERE f.fact_id IS NOT NULL AND f.merged_into_fact_id IN $fact_ids
+USING INDEX f:MnemeFact(tenant_id, user_id, merged_into_fact_id)
+WHERE f.merged_into_fact_id IN $fact_ids
 RETURN f.fact_id AS fact_id ORDER BY fact_id
 """
 

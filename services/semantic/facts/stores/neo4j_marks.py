@@ -14,7 +14,7 @@ from services.semantic.facts.ends import MarkedStatement, SentenceMark
 from services.semantic.facts.model import FactId
 from services.semantic.stores.neo4j import known_moment_of, microseconds
 from services.semantic.stores.neo4j_sealing import SUPERSESSIONS
-from services.semantic.supersession.model import State
+from services.semantic.supersession.model import Reason, State
 
 # Users without marks are passed over at once.
 MARKED: Final[LiteralString] = f"""
@@ -34,7 +34,7 @@ CALL (t) {{
     WHERE x.loser_number IS NOT NULL AND x.state IN [1, 4]
         AND (x.loser_number IN coalesce(t.sentences, []) OR x.loser_number = -1)
     RETURN collect(x {{
-        .supersession_id, .state, .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
+        .supersession_id, .state, .reason, .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
         end_time: {microseconds("x.end_time")}, create_time: {microseconds("x.create_time")}
     }}) AS marks
 }}
@@ -130,6 +130,7 @@ def _statement(found: Mapping[str, Any], cipher: Cipher) -> MarkedStatement:
                 known_moment_of(mark["create_time"]),
                 mark["standing_statement"],
                 mark["premise"],
+                mark["reason"] == Reason.CORRECTED,
             )
             for mark in marks
             if mark["state"] == State.APPLIED

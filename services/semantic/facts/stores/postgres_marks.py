@@ -17,10 +17,10 @@ from services.semantic.config import EvidenceSettings
 from services.semantic.facts.ends import MarkedStatement, SentenceMark
 from services.semantic.facts.model import FactId
 from services.semantic.stores.postgres_sealing import SUPERSESSIONS
-from services.semantic.supersession.model import State
+from services.semantic.supersession.model import Reason, State
 
 _FIELDS: Final = """
-    x.supersession_id, x.state, x.winner_id, x.end_time, x.create_time, x.standing_statement, x.premise
+    x.supersession_id, x.state, x.reason, x.winner_id, x.end_time, x.create_time, x.standing_statement, x.premise
     FROM semantic.supersessions AS x WHERE x.tenant_id = $1 AND x.user_id = $2
 """
 # Look-ups for each statement, by their indexes, whatever the database knows of how many marks a user has.
@@ -136,4 +136,5 @@ def _mark(row: Row) -> SentenceMark:
         row["create_time"],
         row["standing_statement"],
         row["premise"],
+        row["reason"] == Reason.CORRECTED,
     )

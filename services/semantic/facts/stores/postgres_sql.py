@@ -116,6 +116,19 @@ WHERE tenant_id = $1 AND user_id = $2 AND merged_into_fact_id = ANY ($3::uuid[])
 ORDER BY fact_id
 """
 
+# What facts were merged into, directly or by way of others.
+WINNERS: Final = """
+WITH RECURSIVE above (fact_id) AS (
+    SELECT merged_into_fact_id FROM semantic.facts
+    WHERE tenant_id = $1 AND user_id = $2 AND fact_id = ANY ($3::uuid[]) AND merged_into_fact_id IS NOT NULL
+    UNION
+    SELECT f.merged_into_fact_id FROM above JOIN semantic.facts AS f
+        ON f.tenant_id = $1 AND f.user_id = $2 AND f.fact_id = above.fact_id
+    WHERE f.merged_into_fact_id IS NOT NULL
+)
+SELECT fact_id FROM above
+"""
+
 # Links are stored on both sides, so that the facts to change are named by those in question.
 UNLINK: Final = """
 UPDATE semantic.facts AS f SET revision = revision + 1, number = DEFAULT, contradictions = CASE

@@ -12,11 +12,31 @@ from services.semantic.facts.model import FactId, Support
 from services.semantic.facts.store import FactChange
 from services.semantic.facts.stores.postgres_sql import HAS_VECTOR, VECTOR
 
+# Each fact with those merged into it, directly or by way of others: what was given to one of them supports it.
 OF_FACTS: Final = """
-SELECT newest.* FROM unnest($3::uuid[]) AS asked (fact_id) CROSS JOIN LATERAL (
-    SELECT s.fact_id, s.interaction_id, s.time, s.recorded_time FROM semantic.fact_supports AS s
-    WHERE s.tenant_id = $1 AND s.user_id = $2 AND s.fact_id = asked.fact_id
-    ORDER BY s.time DESC, s.interaction_id DESC
+WITH RECURSIVE given (fact_id, member_id) AS (
+    SELECT fact_id, fact_id FROM unnest($3::uuid[]) AS asked (fact_id)
+    UNION
+    SELECT given.fact_id, merged.fact_id FROM given CROSS JOIN LATERAL (
+        SELECT f.fact_id FROM semantic.facts AS f
+        WHERE f.tenant_id = $1 AND f.user_id = $2 AND f.merged_into_fact_id = given.member_id
+            AND f.merged_into_fact_id IS NOT NULL
+        OFFSET 0
+    ) AS merged
+)
+SELECT asked.fact_id, newest.* FROM (
+    SELECT fact_id, array_agg(member_id) AS members FROM given GROUP BY fact_id
+) AS asked
+CROSS JOIN LATERAL (
+    SELECT s.interaction_id, max(s.time) AS time, min(s.recorded_time) AS recorded_time,
+        array_agg(s.fact_id ORDER BY s.fact_id) AS given_to
+    FROM unnest(asked.members) AS member (fact_id) CROSS JOIN LATERAL (
+        SELECT g.* FROM semantic.fact_supports AS g
+        WHERE g.tenant_id = $1 AND g.user_id = $2 AND g.fact_id = member.fact_id
+        OFFSET 0
+    ) AS s
+    GROUP BY s.interaction_id
+    ORDER BY max(s.time) DESC, s.interaction_id DESC
     LIMIT $4
 ) AS newest
 """
@@ -42,11 +62,12 @@ LIMIT $7
 async def supports_of(
     connection: Connection, owner: Owner, fact_ids: Sequence[uuid.UUID], *, limit: int | None
 ) -> dict[FactId, list[Support]]:
-    """The newest supports of facts, oldest first; all of them where there is no limit."""
+    """The newest supports of facts and of those merged into them, oldest first; all of them where there is no limit."""
     rows = await connection.fetch(OF_FACTS, owner.tenant_id, owner.user_id, fact_ids, limit)
     found: dict[FactId, list[Support]] = {}
     for row in rows[::-1]:
-        support = Support(InteractionId(str(row["interaction_id"])), row["time"], row["recorded_time"])
+        given_to = tuple(FactId(str(i)) for i in row["given_to"])
+        support = Support(InteractionId(str(row["interaction_id"])), row["time"], row["recorded_time"], given_to)
         found.setdefault(FactId(str(row["fact_id"])), []).append(support)
     return found
 

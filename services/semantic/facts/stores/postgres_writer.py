@@ -104,7 +104,10 @@ class PostgresFactWriter:
             sql.REMOVE_STATEMENTS,
             [(*self._key, row["fact_id"], [row["statement_id"]]) for row in rows if not row["remaining"]],
         )
-        rows += await self._connection.fetch(supports.REMOVE, *self._key, ids)
+        supported = await self._connection.fetch(supports.REMOVE, *self._key, ids)
+        if supported:
+            named = list({row["fact_id"] for row in supported})
+            rows += [*supported, *await self._connection.fetch(sql.WINNERS, *self._key, named)]
         await self._connection.execute(sql.MARK_REMOVED, *self._key, ids)
         return sorted({FactId(str(row["fact_id"])) for row in rows})
 

@@ -69,8 +69,9 @@ def test_spec_9_5_metadata_come_back_as_they_were(metadata: dict[str, Any]) -> N
 def test_spec_9_5_metadata_of_other_doors_are_read_as_texts() -> None:
     assert read_metadata({"mem0.json": "{", "a": "1"}) == {"a": "1"}
     assert read_metadata({"mem0.json": '["a"]', "a": "{"}) == {"a": "{"}
-    with pytest.raises(RefusedError, match="reserved"):
-        write_metadata({"mneme.corrects": "x"}, None)
+    for key in ("mneme.corrects", "mneme.corrects.words"):
+        with pytest.raises(RefusedError, match="reserved"):
+            write_metadata({key: "x"}, None)
     with pytest.raises(RefusedError, match="expiration_date"):
         write_metadata({}, "soon")
 

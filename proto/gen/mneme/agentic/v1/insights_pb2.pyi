@@ -135,7 +135,7 @@ class Contradiction(_message.Message):
     def __init__(self, first: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ..., second: _Optional[_Union[_notes_pb2.Note, _Mapping]] = ...) -> None: ...
 
 class GetReflectionResponse(_message.Message):
-    __slots__ = ("start_time", "end_time", "learned_count", "learned", "topics", "contradictions", "unused_count", "unused", "markdown")
+    __slots__ = ("start_time", "end_time", "learned_count", "learned", "topics", "contradictions", "unused_count", "unused", "markdown", "contradiction_count")
     START_TIME_FIELD_NUMBER: _ClassVar[int]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     LEARNED_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -145,6 +145,7 @@ class GetReflectionResponse(_message.Message):
     UNUSED_COUNT_FIELD_NUMBER: _ClassVar[int]
     UNUSED_FIELD_NUMBER: _ClassVar[int]
     MARKDOWN_FIELD_NUMBER: _ClassVar[int]
+    CONTRADICTION_COUNT_FIELD_NUMBER: _ClassVar[int]
     start_time: _timestamp_pb2.Timestamp
     end_time: _timestamp_pb2.Timestamp
     learned_count: int
@@ -154,7 +155,8 @@ class GetReflectionResponse(_message.Message):
     unused_count: int
     unused: _containers.RepeatedCompositeFieldContainer[_notes_pb2.Note]
     markdown: str
-    def __init__(self, start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., learned_count: _Optional[int] = ..., learned: _Optional[_Iterable[_Union[_notes_pb2.Note, _Mapping]]] = ..., topics: _Optional[_Iterable[_Union[TopicCount, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., unused_count: _Optional[int] = ..., unused: _Optional[_Iterable[_Union[_notes_pb2.Note, _Mapping]]] = ..., markdown: _Optional[str] = ...) -> None: ...
+    contradiction_count: int
+    def __init__(self, start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., learned_count: _Optional[int] = ..., learned: _Optional[_Iterable[_Union[_notes_pb2.Note, _Mapping]]] = ..., topics: _Optional[_Iterable[_Union[TopicCount, _Mapping]]] = ..., contradictions: _Optional[_Iterable[_Union[Contradiction, _Mapping]]] = ..., unused_count: _Optional[int] = ..., unused: _Optional[_Iterable[_Union[_notes_pb2.Note, _Mapping]]] = ..., markdown: _Optional[str] = ..., contradiction_count: _Optional[int] = ...) -> None: ...
 
 class GetHealthRequest(_message.Message):
     __slots__ = ("user_id",)
