@@ -79,34 +79,34 @@ def _own_words(pattern: str) -> list[str]:
     return re.findall(r"[A-Za-z]{2,}", re.sub(r"\\.|\(\?[a-zA-Z-]*:?|\?P<\w+>", " ", pattern))[:3]
 
 
-def _slowest(pattern: re.Pattern[str], chars: int, *, passes_over: bool = False) -> tuple[float, str]:
-    """Seconds for the worst text, and what it repeats; `passes_over` texts that are surely read in time."""
-    worst = (0.0, "")
-    fillers = [*_FILLERS, *(f"{word} " for word in _own_words(pattern.pattern))]
-    for filler in fillers:
-        text = (filler * (chars // len(filler)))[:chars]
+def _seconds(pattern: re.Pattern[str], filler: str, end: str, chars: int) -> float:
+    """Processor time for a text of so many characters."""
+    probe = (filler * (chars // len(filler)))[:chars] + end
+    started = time.process_time()
+    for _match in zip(range(_CHARS), pattern.finditer(probe), strict=False):
+        pass
+    return time.process_time() - started
+
+
+def _slow_texts(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    """What texts repeat and how they end that are not read in time."""
+    for filler in (*_FILLERS, *(f"{word} " for word in _own_words(pattern.pattern))):
         for end in ("", "\x00"):
-            if passes_over and is_surely_fast(pattern, text, end, _SECONDS):
+            if is_surely_fast(pattern, (filler * (_CHARS // len(filler)))[:_CHARS], end, _SECONDS):
                 continue
-            probe = text + end
-            best = float("inf")
-            for _ in range(_TRIES):
-                started = time.process_time()
-                for _match in zip(range(_CHARS), pattern.finditer(probe), strict=False):
-                    pass
-                best = min(best, time.process_time() - started)
-                if best < _SECONDS:
-                    break
-            worst = max(worst, (best, repr(filler)))
-    return worst
+            if all(_seconds(pattern, filler, end, _CHARS) >= _SECONDS for _ in range(_TRIES)):
+                yield filler, end
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_spec_7_2_a_pattern_reads_long_runs_in_linear_time(name: str) -> None:
-    seconds, filler = _slowest(PATTERNS[name], _CHARS, passes_over=True)
-    if seconds >= _SECONDS:  # on a busy machine: then the time must not grow faster than the text
-        less, _ = _slowest(PATTERNS[name], _CHARS // 8)
-        assert seconds < 16 * less, f"{seconds * 1e3:.0f} ms for runs of {filler}"
+    pattern = PATTERNS[name]
+    for filler, end in _slow_texts(pattern):
+        # On a busy machine: then the time must not grow faster than the text, in one of several tries.
+        tries = (
+            (_seconds(pattern, filler, end, _CHARS), _seconds(pattern, filler, end, _CHARS // 8)) for _ in range(5)
+        )
+        assert any(whole < 16 * part for whole, part in tries), f"runs of {filler!r} take more than {_SECONDS} s"
 
 
 def test_patterns_are_found() -> None:

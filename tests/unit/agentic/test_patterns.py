@@ -65,9 +65,9 @@ def test_no_pattern_takes_long_on_its_worst_text(pattern: re.Pattern[str]) -> No
         # The least of several: what interrupts a thread counts as its time.
         if any(seconds(pattern, text) <= SECONDS_MAX for _ in range(5)):
             continue
-        # On a busy machine: then the time must not grow faster than the text.
-        part = min(seconds(pattern, text[: CHARS // 8]) for _ in range(5))
-        assert min(seconds(pattern, text) for _ in range(5)) <= 16 * part, text[:40]
+        # On a busy machine: then the time must not grow faster than the text, in one of several tries.
+        tries = ((seconds(pattern, text), seconds(pattern, text[: CHARS // 8])) for _ in range(5))
+        assert any(whole <= 16 * part for whole, part in tries), text[:40]
 
 
 def test_a_sequence_of_steps_is_a_procedure() -> None:
