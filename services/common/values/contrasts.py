@@ -20,7 +20,7 @@ from services.common.values.pieces import read_statement
 from services.common.values.sentences import TIMES, nouns_of
 from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma
-from services.common.values.whose import RELATIVES, people_in, spoken
+from services.common.values.whose import RELATIVES, SAME_KIN, canonical, people_in, spoken
 
 _CHARS_MAX: Final = 250
 _WORDS_BETWEEN_MAX: Final = 6
@@ -126,12 +126,6 @@ _APPOSED: Final = frozenset("the a an new".split())  # noqa: SIM905 - words
 _GROUPS: Final = frozenset("team company family household firm department office crew band".split())  # noqa: SIM905 - words
 _THIRD: Final = frozenset("he she his her him they their them its you your".split())  # noqa: SIM905 - words
 _THEY_TO_ME: Final = re.compile(r"\sthey\s(?:have\s)?(?=\w+\s(?:me|us)\s)")
-_SAME_KIN: Final = (
-    ("mother", "mum", "mom", "mummy"),
-    ("father", "dad", "daddy"),
-    ("grandmother", "grandma", "gran", "granny", "nan"),
-    ("grandfather", "grandpa", "grandad", "granddad"),
-)
 _SPEAKER: Final = frozenset({"i", "we"})
 _BREAKS: Final = frozenset(PUNCTUATION) | {"and", "but", "so", "because"}
 _NO_NOUNS: Final = (
@@ -272,11 +266,11 @@ def _holders(text: str) -> frozenset[str]:
 def _is_of_one(earlier: str, later: str, new: Found) -> bool:
     """Whether both statements are about the same person: the speaker, or somebody whom the later one names too."""
     said = spoken(later).lower().split()
-    words = {_canonical(word) for word in said} | {*map(lemma, said)}
+    words = {canonical(word) for word in said} | {*map(lemma, said)}
     clauses = read_statement(earlier).clauses
     subject = {word for clause in clauses[:1] for item in clause.subject for word in str(item).split()}
     possessors = {word for clause in clauses[:1] for item in clause.possessors for word in str(item).split()}
-    people = {_canonical(word) for word in (_holders(earlier) | possessors) - _ME}
+    people = {canonical(word) for word in (_holders(earlier) | possessors) - _ME}
     if people:
         return bool(people & words)
     end = next((n for n in range(new.end, len(said)) if said[n] in _BREAKS), len(said))
@@ -291,10 +285,6 @@ def _is_of_one(earlier: str, later: str, new: Found) -> bool:
     things = {lemma(word) for word in subject - _SPEAKER}
     about = class_of(new).about
     return bool(things & words) or bool(things <= about and about & words)
-
-
-def _canonical(word: str) -> str:
-    return next((names[0] for names in _SAME_KIN if word in names), word)
 
 
 def _names_another(earlier: str, later: str) -> bool:
@@ -313,7 +303,7 @@ def _is_of_another_thing(earlier: str, later: str, new: Found) -> bool:
     words = spoken(later).lower().split()
     begin = _begin(words, new.place)
     own = {*map(lemma, spoken(earlier).lower().split())}
-    own |= {kin for names in _SAME_KIN if own & set(names) for kin in names}
+    own |= {kin for names in SAME_KIN if own & set(names) for kin in names}
     known = own | {*map(lemma, _AGENTS | class_of(new).about)}
     for place in range(begin, new.place):
         if words[place] not in _DETERMINED:

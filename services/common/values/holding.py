@@ -83,12 +83,15 @@ _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginn
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
 _ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
 _REPORTED: Final = CachedPattern(
-    r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey)\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
+    r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey|"
+    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Oo]ne)\s(?:[a-z]{2,15}\s)?(?:consultant|expert|blogger|article|post|podcast|review|forum|guy|bloke|man|woman|salesman|stranger|recruiter|speaker))"
+    r"\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
 )
 """Somebody else's claim: "Tom says the bridge is open"."""
 _RESULT: Final = CachedPattern(r",\sso\s(?:from\snow\son\s)?(?=(?:i|i'm|i've|we|we're|we've|my|our)\s)", re.IGNORECASE)
 _GOES_ON: Final = CachedPattern(
-    r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b",
+    r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b|"
+    r"\bbut\s(?:[\w']{1,15}\s){0,3}(?:works|worked|survived|saved\sit|lives|lived)[.!\s]*$",
     re.IGNORECASE,
 )
 """It is as it was after all: "I dropped the phone, but it still works"."""
