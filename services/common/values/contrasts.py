@@ -66,6 +66,20 @@ _THERE: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind a value: it has come. "A washing machine stands in the kitchen"."""
+_SWITCHED: Final = re.compile(
+    r"\b(?:formatted|wiped|deleted|exported|imported|migrated|migration\s(?:is\s(?:through|done|over)|finished|went\sthrough)|uninstalled|cancelled|canceled|"
+    r"ditched|dumped|switched\soff|shut\sdown|retired|traded|swapped|replaced|goodbye|farewell|moved)\b",
+    re.IGNORECASE,
+)
+"""Somewhere in a sentence: what was used before is used no more, and what else is named takes its place."""
+_SERVES: Final = re.compile(
+    r"^\s?(?:now\s)?(?!(?:eats|kills|breaks|annoys|crashes|loses|misses|blocks|needs|wants|asks|is|was|has|looks|sounds|beats)\s)"
+    r"[a-z]{2,12}s\s(?:up\s|out\s|after\s)?(?:all\s(?:my|our|the)|my|our|every\w*)\b",
+    re.IGNORECASE,
+)
+"""Behind a value that is used: it does what is the speaker's. "Firefox opens my tabs", "Woodpecker builds every branch"."""
+_PAST: Final = re.compile(r"\b(?:was|were|had|did|deleted|dropped|ditched|dumped|cancelled|uninstalled|wiped|from|of|off|without|on|in)\b")
+"""Before a value: it is the one of before, or where something else happened."""
 _BETWEEN: Final = re.compile(r"\b(?:for|about|near|from|like|than|beside|next|off|out|against|between)\b")
 """Between a verb and a value: the value is not what has come."""
 _AT_SOMETHING: Final = re.compile(
@@ -85,7 +99,7 @@ _HELD_BACK: Final = re.compile(
 _BESIDE: Final = re.compile(
     r"\b(?:too|also|as\swell|besides|both|another|second(?!-)|additional\w*|extra|still|stays?|remains?|sometimes|occasionally|"
     r"for\sa\schange|for\snow|today\sonly|this\s(?:week|weekend|time|once)|until|till|temporar\w*|meanwhile|while|during|"
-    r"years\sago|back\sthen|as\sa\s(?:kid|child)|in\s(?:19|20)\d\d|used\sto|spare|guest|visitors?|one\sof)\b|\?",
+    r"it\swas|before\s(?:the|my|our)\s|years\sago|back\sthen|as\sa\s(?:kid|child)|in\s(?:19|20)\d\d|used\sto|spare|guest|visitors?|one\sof)\b|\?",
     re.IGNORECASE,
 )
 """The new value stands beside the old one, or holds for a while, or held before."""
@@ -236,9 +250,9 @@ def _has_come(found: Found, words: list[str], *, is_now: bool) -> bool | None:
     way, is_joined = class_of(found).way, class_of(found).is_joined
     if is_joined:
         return _INSTEAD.search(f" {before} \0 {after} ") is not None and _is_spoken_of_now(before)
-    if (way in {"get", "use"} and _THERE.search(after) is not None) or (
-        is_now and way != "rewrite" and _is_spoken_of_now(before)
-    ):
+    is_there = _THERE.search(after) is not None or (not before and _SERVES.search(after) is not None)
+    is_there = is_there or (way == "use" and _SWITCHED.search(" ".join(words)) is not None and not _PAST.search(before))
+    if (way in {"get", "use"} and is_there) or (is_now and way != "rewrite" and _is_spoken_of_now(before)):
         return True
     come = _WAYS[way].search(" ".join(words[begin : found.place])) if way is not None else None
     if come is None:
@@ -284,7 +298,8 @@ def _is_of_one(earlier: str, later: str, new: Found) -> bool:
         return False  # "the printer at work"
     things = {lemma(word) for word in subject - _SPEAKER}
     about = class_of(new).about
-    return bool(things & words) or bool(things <= about and about & words)
+    is_mine = spoken(earlier).lower().split()[:1] in (["my"], ["our"])
+    return bool(things & words) or bool(things <= about and (is_mine or about & words))
 
 
 def _names_another(earlier: str, later: str) -> bool:

@@ -24,6 +24,7 @@ _WITH_ME: Final = frozenset("share meet train play run swim commute drive live c
 _GONE: Final = re.compile(
     r"\bi\s(?:have\s|has\s)?(?:retired|resigned|emigrated|relocated|"
     r"left\s(?:for\s(?:good|[A-Z][\w-]{1,20})|(?:the|my)\s(?:company|firm|team|department|practice|surgery|school|agency|club|clinic|studio|country|town|city|profession)|us\b)|"
+    r"(?:flew|flown|gone|went)\s(?:back\s|home\s){1,2}(?:to\s[A-Z]|for\sgood)|"
     r"moved\s(?:on\b|away|abroad|(?:back\s|over\s|down\s|up\s)?to\s[A-Z][\w-]{1,20})|"
     r"(?:got|taken|took|found|accepted|started)\s(?:a|another)\s(?:new\s)?(?:job|post|position)\b)|"
     r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:retired|transferred|promoted|relocated|let\sgo|laid\soff|fired|sacked|replaced)\b"
@@ -65,7 +66,7 @@ def _has_role(earlier: str, person: str) -> bool:
     """Whether a statement says what somebody is to the speaker, or does for them: "my doctor is Dr Pell"."""
     words = spoken(earlier).lower().split()
     place = words.index("is") if "is" in words else 0
-    if words[:1] in (["my"], ["our"]) and lemma(words[place - 1]) in _ROLES and place < 5:
+    if words[:1] in (["my"], ["our"]) and words[place - 1] in _ROLES and place < 5:
         return person in words[place + 1 : place + 4] and "not" not in words
     return any(
         not (clause.past or clause.negated or clause.historic)
