@@ -66,6 +66,10 @@ _THERE: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind a value: it has come. "A washing machine stands in the kitchen"."""
+_HABIT: Final = re.compile(
+    r"^\s?(?:so\s|now\s)?(?:(?:i|we)\s(?P<own>[a-z]{2,12})|(?:everybody|everyone|(?:the|my|our)\s(?:whole\s)?(?:team|company|crew|office|department|family|kids))\s(?P<group>[a-z]{2,12}))\s"
+)
+"""Opens what is done as a rule: "I sing", "the team drags its tickets around"."""
 _SWITCHED: Final = re.compile(
     r"\b(?:formatted|wiped|deleted|exported|imported|migrated|migration\s(?:is\s(?:through|done|over)|finished|went\sthrough)|uninstalled|cancelled|canceled|"
     r"ditched|dumped|switched\soff|shut\sdown|retired|traded|swapped|replaced|goodbye|farewell|moved)\b",
@@ -252,13 +256,24 @@ def _has_come(found: Found, words: list[str], *, is_now: bool) -> bool | None:
         return _INSTEAD.search(f" {before} \0 {after} ") is not None and _is_spoken_of_now(before)
     is_there = _THERE.search(after) is not None or (not before and _SERVES.search(after) is not None)
     is_there = is_there or (way == "use" and _SWITCHED.search(" ".join(words)) is not None and not _PAST.search(before))
-    if (way in {"get", "use"} and is_there) or (is_now and way != "rewrite" and _is_spoken_of_now(before)):
+    is_there = is_there or _is_habit(before)
+    if (way in {"get", "use"} and is_there) or (way == "become" and _is_habit(before)) or (is_now and way != "rewrite" and _is_spoken_of_now(before)):
         return True
     come = _WAYS[way].search(" ".join(words[begin : found.place])) if way is not None else None
     if come is None:
         return False
     between = before[come.end() :]
     return len(between.split()) <= _WORDS_BETWEEN_MAX and _BETWEEN.search(between) is None
+
+
+def _is_habit(before: str) -> bool:
+    """Whether what stands before a value says what the speaker, or a group of theirs, does as a rule."""
+    match = _HABIT.match(before)
+    if match is None or _PAST.search(before[: match.end()]) is not None:
+        return False
+    verb = match["own"] or match["group"]
+    is_present = verb in VERBS if match["own"] else verb.endswith("s") or verb in VERBS
+    return is_present and verb not in IRREGULAR and verb not in AUXILIARIES
 
 
 def _is_spoken_of_now(before: str) -> bool:

@@ -26,6 +26,9 @@ _GONE: Final = re.compile(
     r"left\s(?:for\s(?:good|[A-Z][\w-]{1,20})|(?:the|my)\s(?:company|firm|team|department|practice|surgery|school|agency|club|clinic|studio|country|town|city|profession)|us\b)|"
     r"(?:flew|flown|gone|went)\s(?:back\s|home\s){1,2}(?:to\s[A-Z]|for\sgood)|"
     r"moved\s(?:on\b|away|abroad|(?:back\s|over\s|down\s|up\s)?to\s[A-Z][\w-]{1,20})|"
+    r"(?:sold|shut|closed|hung\sup|put\saway|packed\s(?:up|away)|cleaned\sout|cleared(?:\sout)?|handed\sover|gave\sup|given\sup|wound\sup)\smy\s"
+    r"(?!(?:car|house|flat|hair|coat|shopping|toys|clothes|lunch|plate|eyes|mouth|bike|dog|cat)\b)\w|"
+    r"(?:gone|went|moved|switched)\s(?:over\s|back\s)?to\san?\s(?:[\w-]{2,20}\s){1,3}(?:in|at)\s[A-Z]|"
     r"(?:got|taken|took|found|accepted|started)\s(?:a|another)\s(?:new\s)?(?:job|post|position)\b)|"
     r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:retired|transferred|promoted|relocated|let\sgo|laid\soff|fired|sacked|replaced)\b"
 )
@@ -36,7 +39,7 @@ _BRIEFLY: Final = re.compile(
 )
 _ROLES: Final = frozenset(
     """
-    doctor gp dentist vet physio therapist midwife nurse carer teacher tutor coach trainer instructor mentor conductor
+    doctor gp dentist cardiologist dermatologist specialist orthodontist paediatrician vet physio therapist midwife nurse carer teacher tutor coach trainer instructor mentor conductor
     manager boss supervisor lead leader chief head deputy assistant secretary colleague partner cleaner nanny childminder
     babysitter sitter hairdresser barber gardener lawyer accountant adviser advisor agent contact lodger flatmate
     roommate housemate neighbour neighbor captain editor tester
