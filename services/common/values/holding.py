@@ -70,7 +70,7 @@ from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.titled import is_titled_anew
 from services.common.values.topics import requantifies
 from services.common.values.unreal import is_unreal
-from services.common.values.unsure import UNSURE
+from services.common.values.unsure import REPORTED, UNSURE
 from services.common.values.until import is_fulfilled
 from services.common.values.whose import people_in
 
@@ -83,12 +83,6 @@ _WITH_NEW: Final = CachedPattern(
 _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
 _ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
-_REPORTED: Final = CachedPattern(
-    r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey|"
-    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Oo]ne)\s(?:[a-z]{2,15}\s)?(?:consultant|expert|blogger|article|post|podcast|review|forum|guy|bloke|man|woman|salesman|stranger|recruiter|speaker))"
-    r"\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
-)
-"""Somebody else's claim: "Tom says the bridge is open"."""
 _RESULT: Final = CachedPattern(r",\sso\s(?:from\snow\son\s)?(?=(?:i|i'm|i've|we|we're|we've|my|our)\s)", re.IGNORECASE)
 _GOES_ON: Final = CachedPattern(
     r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b|"
@@ -192,7 +186,7 @@ def _opened(said: Said) -> Said:
 
 def _concluded(said: Said) -> Said:
     """What the speaker concludes from what somebody says: "Tom says the road is open, so [my bus is the 14 again]"."""
-    result = _RESULT.search(said.text) if _REPORTED.match(said.text) else None
+    result = _RESULT.search(said.text) if REPORTED.match(said.text) else None
     return said if result is None else replace(said, text=said.text[result.end() :])
 
 
@@ -215,7 +209,7 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
         return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
     if are_two_relatives(earlier, later) or are_of_two_owners(earlier, later):
         return Relation.COMPATIBLE
-    if _REPORTED.match(later) and not _REPORTED.match(earlier):
+    if REPORTED.match(later) and not REPORTED.match(earlier):
         return Relation.UNKNOWN
     if _GOES_ON.search(later) or _SLIP.search(later):
         return Relation.UNKNOWN

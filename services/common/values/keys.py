@@ -20,5 +20,7 @@ def statement_keys(text: str) -> frozenset[str]:
     Args:
         text: A statement.
     """
-    named = {f"lives:{name}" for name in fields_told(text) | fields_hinted(text)} | commute_keys(text) | assigned_keys(text)
+    named = (
+        {f"lives:{name}" for name in fields_told(text) | fields_hinted(text)} | commute_keys(text) | assigned_keys(text)
+    )
     return content_words(text) | named | parting_keys(text) | platform_keys(text) | contrast_keys(text)

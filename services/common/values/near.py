@@ -39,8 +39,9 @@ _BRIEFLY: Final = re.compile(
 )
 _ROLES: Final = frozenset(
     """
-    doctor gp dentist cardiologist dermatologist specialist orthodontist paediatrician vet physio therapist midwife nurse carer teacher tutor coach trainer instructor mentor conductor
-    manager boss supervisor lead leader chief head deputy assistant secretary colleague partner cleaner nanny childminder
+    doctor gp dentist cardiologist dermatologist specialist orthodontist paediatrician vet physio therapist midwife
+    nurse carer teacher tutor coach trainer instructor mentor conductor manager boss supervisor lead leader chief head
+    deputy assistant secretary colleague partner cleaner nanny childminder
     babysitter sitter hairdresser barber gardener lawyer accountant adviser advisor agent contact lodger flatmate
     roommate housemate neighbour neighbor captain editor tester
     """.split()  # noqa: SIM905 - words

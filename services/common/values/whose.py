@@ -123,7 +123,9 @@ def turned_to(text: str, person: str) -> str:
     is_found, is_another, place = False, False, 0
     while place < len(words):
         word, lower = words[place], words[place].lower()
-        if canonical(lower) == canonical(person) and (place == 0 or words[place - 1].lower() not in {"his", "her", "their", "your"}):
+        if canonical(lower) == canonical(person) and (
+            place == 0 or words[place - 1].lower() not in {"his", "her", "their", "your"}
+        ):
             is_found = True
             while turned and turned[-1] in {"their", "\0"}:
                 turned.pop()
