@@ -26,7 +26,7 @@ _GONE: Final = re.compile(
     r"left\s(?:for\s(?:good|[A-Z][\w-]{1,20})|(?:the|my)\s(?:company|firm|team|department|practice|surgery|school|agency|club|clinic|studio|country|town|city|profession)|us\b)|"
     r"(?:flew|flown|gone|went)\s(?:back\s|home\s){1,2}(?:to\s[A-Z]|for\sgood)|"
     r"moved\s(?:on\b|away|abroad|(?:back\s|over\s|down\s|up\s)?to\s[A-Z][\w-]{1,20})|"
-    r"(?:sold|shut|closed|hung\sup|put\saway|packed\s(?:up|away)|cleaned\sout|cleared(?:\sout)?|handed\sover|gave\sup|given\sup|wound\sup)\smy\s"
+    r"(?:sold|shut|closed|hung\sup|put\saway|packed\s(?:up|away)|cleaned\sout|cleared(?:\sout)?|handed\sover|gave\sup|given\sup|wound\sup)\s(?:the\s(?=practice|surgery|salon|studio|garage|firm|clinic|school|shop)|my\s)"
     r"(?!(?:car|house|flat|hair|coat|shopping|toys|clothes|lunch|plate|eyes|mouth|bike|dog|cat)\b)\w|"
     r"(?:gone|went|moved|switched)\s(?:over\s|back\s)?to\san?\s(?:[\w-]{2,20}\s){1,3}(?:in|at)\s[A-Z]|"
     r"(?:got|taken|took|found|accepted|started)\s(?:a|another)\s(?:new\s)?(?:job|post|position)\b)|"
@@ -62,8 +62,16 @@ def leaves_the_near(earlier: str, later: str) -> bool:
     if any(_LEFT_WORK.search(turned_to(later, person)) and _is_near(earlier, person, _AT_WORK) for person in people):
         return True
     return _BRIEFLY.search(later) is None and any(
-        _GONE.search(turned_to(later, person)) and _has_role(earlier, person) for person in people
+        _GONE.search(turned_to(later, person)) and _has_role(earlier, person)
+        for person in dict.fromkeys((*people, *_holders(earlier)))
     )
+
+
+def _holders(earlier: str) -> list[str]:
+    """The words behind "my doctor is": those of a name, also in small letters."""
+    words = spoken(earlier).lower().split()
+    place = words.index("is") if "is" in words[:5] else len(words)
+    return [word for word in words[place + 1 : place + 4] if len(word) > len("dr") and word.isalpha()]
 
 
 def _has_role(earlier: str, person: str) -> bool:
