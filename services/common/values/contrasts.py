@@ -20,7 +20,7 @@ from services.common.values.pieces import read_statement
 from services.common.values.sentences import TIMES, nouns_of
 from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma
-from services.common.values.whose import RELATIVES, people_in, spoken
+from services.common.values.whose import RELATIVES, SAME_KIN, canonical, people_in, spoken
 
 _CHARS_MAX: Final = 250
 _WORDS_BETWEEN_MAX: Final = 6
@@ -66,6 +66,26 @@ _THERE: Final = re.compile(
     re.IGNORECASE,
 )
 """Behind a value: it has come. "A washing machine stands in the kitchen"."""
+_HABIT: Final = re.compile(
+    r"^\s?(?:so\s|now\s)?(?:(?:i|we)\s(?P<own>[a-z]{2,12})|(?:everybody|everyone|(?:the|my|our)\s(?:whole\s)?(?:team|company|crew|office|department|family|kids))\s(?P<group>[a-z]{2,12}))\s"
+)
+"""Opens what is done as a rule: "I sing", "the team drags its tickets around"."""
+_SWITCHED: Final = re.compile(
+    r"\b(?:formatted|wiped|deleted|exported|imported|migrated|migration\s(?:is\s(?:through|done|over)|finished|went\sthrough)|uninstalled|cancelled|canceled|"
+    r"ditched|dumped|switched\soff|shut\sdown|retired|traded|swapped|replaced|goodbye|farewell|moved)\b",
+    re.IGNORECASE,
+)
+"""Somewhere in a sentence: what was used before is used no more, and what else is named takes its place."""
+_SERVES: Final = re.compile(
+    r"^\s?(?:now\s)?(?!.{0,60}\b(?:badly|worse|wrong|clients?|customers?)\b)(?!(?:eats|kills|breaks|annoys|crashes|loses|misses|blocks|needs|wants|asks|is|was|has|looks|sounds|beats)\s)"
+    r"[a-z]{2,12}s\s(?:up\s|out\s|after\s)?(?:all\s(?:my|our|the)|my|our|every\w*)\b",
+    re.IGNORECASE,
+)
+"""Behind a value that is used: it does what is the speaker's. "Woodpecker builds every branch"."""
+_PAST: Final = re.compile(
+    r"\b(?:was|were|had|did|deleted|dropped|ditched|dumped|cancelled|uninstalled|wiped|from|of|off|without|on|in)\b"
+)
+"""Before a value: it is the one of before, or where something else happened."""
 _BETWEEN: Final = re.compile(r"\b(?:for|about|near|from|like|than|beside|next|off|out|against|between)\b")
 """Between a verb and a value: the value is not what has come."""
 _AT_SOMETHING: Final = re.compile(
@@ -85,7 +105,7 @@ _HELD_BACK: Final = re.compile(
 _BESIDE: Final = re.compile(
     r"\b(?:too|also|as\swell|besides|both|another|second(?!-)|additional\w*|extra|still|stays?|remains?|sometimes|occasionally|"
     r"for\sa\schange|for\snow|today\sonly|this\s(?:week|weekend|time|once)|until|till|temporar\w*|meanwhile|while|during|"
-    r"years\sago|back\sthen|as\sa\s(?:kid|child)|in\s(?:19|20)\d\d|used\sto|spare|guest|visitors?|one\sof)\b|\?",
+    r"it\swas|before\s(?:the|my|our)\s|years\sago|back\sthen|as\sa\s(?:kid|child)|in\s(?:19|20)\d\d|used\sto|spare|guest|visitors?|one\sof)\b|\?",
     re.IGNORECASE,
 )
 """The new value stands beside the old one, or holds for a while, or held before."""
@@ -126,12 +146,6 @@ _APPOSED: Final = frozenset("the a an new".split())  # noqa: SIM905 - words
 _GROUPS: Final = frozenset("team company family household firm department office crew band".split())  # noqa: SIM905 - words
 _THIRD: Final = frozenset("he she his her him they their them its you your".split())  # noqa: SIM905 - words
 _THEY_TO_ME: Final = re.compile(r"\sthey\s(?:have\s)?(?=\w+\s(?:me|us)\s)")
-_SAME_KIN: Final = (
-    ("mother", "mum", "mom", "mummy"),
-    ("father", "dad", "daddy"),
-    ("grandmother", "grandma", "gran", "granny", "nan"),
-    ("grandfather", "grandpa", "grandad", "granddad"),
-)
 _SPEAKER: Final = frozenset({"i", "we"})
 _BREAKS: Final = frozenset(PUNCTUATION) | {"and", "but", "so", "because"}
 _NO_NOUNS: Final = (
@@ -242,8 +256,13 @@ def _has_come(found: Found, words: list[str], *, is_now: bool) -> bool | None:
     way, is_joined = class_of(found).way, class_of(found).is_joined
     if is_joined:
         return _INSTEAD.search(f" {before} \0 {after} ") is not None and _is_spoken_of_now(before)
-    if (way in {"get", "use"} and _THERE.search(after) is not None) or (
-        is_now and way != "rewrite" and _is_spoken_of_now(before)
+    is_there = _THERE.search(after) is not None or (not before and _SERVES.search(after) is not None)
+    is_there = is_there or (way == "use" and _SWITCHED.search(" ".join(words)) is not None and not _PAST.search(before))
+    is_there = is_there or _is_habit(before)
+    if (
+        (way in {"get", "use"} and is_there)
+        or (way == "become" and _is_habit(before))
+        or (is_now and way != "rewrite" and _is_spoken_of_now(before))
     ):
         return True
     come = _WAYS[way].search(" ".join(words[begin : found.place])) if way is not None else None
@@ -251,6 +270,16 @@ def _has_come(found: Found, words: list[str], *, is_now: bool) -> bool | None:
         return False
     between = before[come.end() :]
     return len(between.split()) <= _WORDS_BETWEEN_MAX and _BETWEEN.search(between) is None
+
+
+def _is_habit(before: str) -> bool:
+    """Whether what stands before a value says what the speaker, or a group of theirs, does as a rule."""
+    match = _HABIT.match(before)
+    if match is None or _PAST.search(before[: match.end()]) is not None:
+        return False
+    verb = match["own"] or match["group"]
+    is_present = verb in VERBS if match["own"] else verb.endswith("s") or verb in VERBS
+    return is_present and verb not in IRREGULAR and verb not in AUXILIARIES
 
 
 def _is_spoken_of_now(before: str) -> bool:
@@ -272,16 +301,18 @@ def _holders(text: str) -> frozenset[str]:
 def _is_of_one(earlier: str, later: str, new: Found) -> bool:
     """Whether both statements are about the same person: the speaker, or somebody whom the later one names too."""
     said = spoken(later).lower().split()
-    words = {_canonical(word) for word in said} | {*map(lemma, said)}
+    words = {canonical(word) for word in said} | {*map(lemma, said)}
     clauses = read_statement(earlier).clauses
     subject = {word for clause in clauses[:1] for item in clause.subject for word in str(item).split()}
     possessors = {word for clause in clauses[:1] for item in clause.possessors for word in str(item).split()}
-    people = {_canonical(word) for word in (_holders(earlier) | possessors) - _ME}
+    people = {canonical(word) for word in (_holders(earlier) | possessors) - _ME}
     if people:
         return bool(people & words)
     end = next((n for n in range(new.end, len(said)) if said[n] in _BREAKS), len(said))
     part = _THEY_TO_ME.sub(" ", f" {' '.join(said[_begin(said, new.place) : end])} ").split()
-    if _THIRD & set(part) or _is_of_another(later, part) or _names_another(earlier, later):
+    value = said[new.place : new.end] if _SERVES.search(" ".join(said[new.end :])) is not None else []
+    third = _THIRD - {"its", "their"} if _GROUPS & set(part[:3]) else _THIRD
+    if third & set(part) or _is_of_another(later, part, value) or _names_another(earlier, later):
         return False
     is_own = spoken(earlier).lower().split()[:1] in (["my"], ["our"]) and clauses and clauses[0].verb == "be"
     if subject - _GROUPS <= _SPEAKER or is_own:
@@ -290,11 +321,8 @@ def _is_of_one(earlier: str, later: str, new: Found) -> bool:
         return False  # "the printer at work"
     things = {lemma(word) for word in subject - _SPEAKER}
     about = class_of(new).about
-    return bool(things & words) or bool(things <= about and about & words)
-
-
-def _canonical(word: str) -> str:
-    return next((names[0] for names in _SAME_KIN if word in names), word)
+    is_mine = spoken(earlier).lower().split()[:1] in (["my"], ["our"])
+    return bool(things & words) or bool(things <= about and (is_mine or about & words))
 
 
 def _names_another(earlier: str, later: str) -> bool:
@@ -313,8 +341,10 @@ def _is_of_another_thing(earlier: str, later: str, new: Found) -> bool:
     words = spoken(later).lower().split()
     begin = _begin(words, new.place)
     own = {*map(lemma, spoken(earlier).lower().split())}
-    own |= {kin for names in _SAME_KIN if own & set(names) for kin in names}
+    own |= {kin for names in SAME_KIN if own & set(names) for kin in names}
     known = own | {*map(lemma, _AGENTS | class_of(new).about)}
+    if _is_habit(" ".join(words[begin : new.place])) and _GROUPS & set(words[begin : begin + 3]):
+        return False  # "the team drags its tickets around in Linear"
     for place in range(begin, new.place):
         if words[place] not in _DETERMINED:
             continue
@@ -341,9 +371,9 @@ def _is_light(word: str) -> bool:
     return word in _NO_NOUNS or lemma(word) in VERBS or word in IRREGULAR or word.endswith(("ly", "ed"))
 
 
-def _is_of_another(later: str, part: Sequence[str]) -> bool:
+def _is_of_another(later: str, part: Sequence[str], value: Sequence[str]) -> bool:
     """Whether a part of the later statement opens with somebody else: "my brother", "Ravi"."""
-    return any(word in RELATIVES or word in people_in(later) for word in part[:3])
+    return any(word not in value and (word in RELATIVES or word in people_in(later)) for word in part[:3])
 
 
 def _is_elsewhere(earlier: str, later: str) -> bool:

@@ -47,9 +47,9 @@ _DENIED: Final = re.compile(r"\b(?:not|never|no)\b|n't\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[\w'.:%/-]+")
 _MANY: Final = frozenset(
     """
-    have has had got like likes love loves enjoy enjoys hate hates know knows speak speaks play plays eat eats drink
-    drinks buy buys own owns see sees visit visits met meet read reads watch watches want wants need needs collect
-    collects
+    learn learns learning have has had got like likes love loves enjoy enjoys hate hates know knows speak speaks
+    play plays eat eats drink drinks buy buys own owns see sees visit visits met meet read reads watch watches want
+    wants need needs collect collects
     """.split()  # noqa: SIM905 - words
 )
 """Verbs of which a person has many objects at a time: another one takes nothing back."""

@@ -36,6 +36,7 @@ from services.common.values.everyday import (
 )
 from services.common.values.fields import CHANGED
 from services.common.values.frames import is_stated_anew, main_part, takes_another_end
+from services.common.values.hints import hints_at_another
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS
@@ -69,7 +70,7 @@ from services.common.values.succession import begins, succeeds, was_so
 from services.common.values.titled import is_titled_anew
 from services.common.values.topics import requantifies
 from services.common.values.unreal import is_unreal
-from services.common.values.unsure import UNSURE
+from services.common.values.unsure import REPORTED, UNSURE
 from services.common.values.until import is_fulfilled
 from services.common.values.whose import people_in
 
@@ -82,13 +83,10 @@ _WITH_NEW: Final = CachedPattern(
 _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
 _ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
-_REPORTED: Final = CachedPattern(
-    r"(?:[A-Z][a-z]{1,20}|[Pp]eople|[Ss]ome(?:body|one)|[Hh]e|[Ss]he|[Tt]hey)\s(?:says?|thinks?|claims?|reckons?|believes?)\b(?!\s(?:yes|no|goodbye))"
-)
-"""Somebody else's claim: "Tom says the bridge is open"."""
 _RESULT: Final = CachedPattern(r",\sso\s(?:from\snow\son\s)?(?=(?:i|i'm|i've|we|we're|we've|my|our)\s)", re.IGNORECASE)
 _GOES_ON: Final = CachedPattern(
-    r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b",
+    r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b|"
+    r"\bbut\s(?:[\w']{1,15}\s){0,3}(?:works|worked|survived|saved\sit|lives|lived)[.!\s]*$",
     re.IGNORECASE,
 )
 """It is as it was after all: "I dropped the phone, but it still works"."""
@@ -188,7 +186,7 @@ def _opened(said: Said) -> Said:
 
 def _concluded(said: Said) -> Said:
     """What the speaker concludes from what somebody says: "Tom says the road is open, so [my bus is the 14 again]"."""
-    result = _RESULT.search(said.text) if _REPORTED.match(said.text) else None
+    result = _RESULT.search(said.text) if REPORTED.match(said.text) else None
     return said if result is None else replace(said, text=said.text[result.end() :])
 
 
@@ -211,7 +209,7 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
         return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
     if are_two_relatives(earlier, later) or are_of_two_owners(earlier, later):
         return Relation.COMPATIBLE
-    if _REPORTED.match(later) and not _REPORTED.match(earlier):
+    if REPORTED.match(later) and not REPORTED.match(earlier):
         return Relation.UNKNOWN
     if _GOES_ON.search(later) or _SLIP.search(later):
         return Relation.UNKNOWN
@@ -232,7 +230,7 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     if not UNSURE.search(earlier.text) and lives_on(earlier.text, later.text, is_new=later.is_announced):
         return True
     one, other = earlier.text, later.text
-    if _is_of_other_day(earlier, later) and has_another_value(one, other):
+    if _is_of_other_day(earlier, later) and (has_another_value(one, other) or hints_at_another(one, other)):
         return True
     if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
         return True

@@ -55,9 +55,16 @@ _LONG_AGO: Final = re.compile(
     r"\bin\s(?:my\s(?:twenties|thirties|youth)|(?:19|20)\d\d)\b|\bused\sto\b|\banniversary\b",
     re.IGNORECASE,
 )
+_ONE_OFF: Final = re.compile(
+    r"\bbefore\s(?:the|my|our|a)\s(?:\w+\s)?(?:holidays?|weekend|break|test|exam|operation|surgery|visit|trip|party|inspection|scan|race|match)\b|"
+    r"\b(?:just\sthis|for)\sonce\b",
+    re.IGNORECASE,
+)
+"""It was so on one occasion."""
 _TOLD_BY: Final = re.compile(r"[\"“].+[\"”]", re.DOTALL)
 _TALES: Final = re.compile(
-    r"\b(?:book|novel|film|movie|series|show|play|game|dream\w*|story|story|episode)\b", re.IGNORECASE
+    r"\b(?:novel|film|movie|series|dream\w*|story|episode)\b|\b(?:in|of|from|about|for)\s(?:\w+\s){0,2}(?:book|show|play|game)\b",
+    re.IGNORECASE,
 )
 _NOW: Final = re.compile(
     r"\b(?:now|nowadays|these\sdays|again|since|as\sof|from\s(?:now|today|next|this|the\s(?:first|\d)|\d|january|february|march|april|may|june|july|august|september|october|november|december|mon|tues|wednes|thurs|fri|satur|sun)\w*|no\slonger|any\s?more|at\slast)",
@@ -179,6 +186,11 @@ def lives_on(earlier: str, later: str, *, is_new: bool) -> bool:
     return False
 
 
+def states_told(said: str) -> tuple[Told, ...]:
+    """Returns the states that a spoken sentence states of its speaker, without those that it lets begin."""
+    return tuple(told for told in _told(said) if not told.has_begun)
+
+
 def begins_anew(earlier: str, later: str) -> bool:
     """Returns whether a later statement tells an event that ends a state which the earlier one states.
 
@@ -202,7 +214,7 @@ def fields_told(text: str) -> frozenset[str]:
 
 
 def _is_no_event(later: str) -> bool:
-    return later.rstrip().endswith("?") or any(p.search(later) for p in (_LONG_AGO, _TOLD_BY, _TALES))
+    return later.rstrip().endswith("?") or any(p.search(later) for p in (_LONG_AGO, _TOLD_BY, _TALES, _ONE_OFF))
 
 
 def _is_over(first: Sequence[Told], second: Sequence[Told], earlier: str, later: str, *, is_new: bool) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -52,6 +52,13 @@ _BESIDE: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Words beside the name of what is given up."""
+_GOES_WITH: Final = frozenset(
+    """
+    book textbook notebook dictionary folder pass card badge tie uniform shirt jersey scarf key mug component module
+    page file server instance cluster plan login profile invoice script pipeline logo sticker form sign parking season
+    """.split()  # noqa: SIM905 - words
+)
+"""What goes with something that has a name, so that it ends with it: "the Portuguese books"."""
 _OBJECT: Final = re.compile(r" (?:her|his|their|the|my|a|an|some) ", re.IGNORECASE)
 _SOMEWHERE: Final = re.compile(r" (?:to|out|home|into|shopping) ", re.IGNORECASE)
 _OF_THE_DAY: Final = frozenset("train bus boat trip nursery care school shift centre center ticket bed".split())  # noqa: SIM905
@@ -65,7 +72,7 @@ _SURVIVES: Final = re.compile(
 )
 """It is not gone, or only for a while."""
 _FINAL: Final = re.compile(
-    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried)\b(?!\s(?:out|a|the|my)\b)",
+    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried|cancell?ed|unplugged|decommissioned|shredded|unsubscribed|(?:went|go|gone)\sin(?:to)?\sthe\s(?:bin|skip|shredder))\b(?!\s(?:out|a|the|my)\b)",
     re.IGNORECASE,
 )
 """With these a time is that of the end: "she's sold, she left this morning"."""
@@ -194,7 +201,7 @@ def _ends(earlier: str, said: str, later: str) -> bool:
                 continue  # "the garden has a bench", where the allotment is sold
             elif _is_of_somebody(clause, parting.thing) or (parting.is_left and _is_of_itself(clause, parting.thing)):
                 continue  # "Ravi cycles to work", "the bakery has good rye"
-            elif _is_it(parting.thing, principal) and (parting.kind != "done" or is_going_on):
+            elif _is_it(parting.thing, principal, clause.names) and (parting.kind != "done" or is_going_on):
                 return True
     return False
 
@@ -231,12 +238,15 @@ def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
     return is_of_now and bool(owner) and owner == thing - _BESIDE
 
 
-def _is_it(thing: frozenset[str], known: frozenset[str]) -> bool:
+def _is_it(thing: frozenset[str], known: frozenset[str], names: Collection[str] = ()) -> bool:
     own = thing - _BESIDE | (thing & {"day"} if thing & _OF_THE_DAY else frozenset())
     if not own:
         return False
     if own <= known:
         return True
+    core = own - _GOES_WITH
+    if core and core != own and core <= {lemma(name) for name in names}:
+        return True  # "the last Angular component"
     return any(own <= known | family for family in _data().families if family & known and own & family)
 
 

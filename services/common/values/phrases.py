@@ -14,6 +14,7 @@ One line is one phrase. Its words stand for themselves, and:
 | `$` | the end of a clause |
 | `{v}`, `{V}`, `{x}` | what is read: a value, a name or number, a thing |
 | `* ` in front | the phrase brings its subject; others need the speaker as theirs |
+| `@returned badge` | each phrase of `returned` in `templates.toml`, with "badge" for its N |
 
 Between two words one adverb may stand ("now", "finally", "all"). Every repetition is bounded, so that a search takes
 linear time in the text.
@@ -22,14 +23,19 @@ linear time in the text.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.lexicon import IRREGULAR
 from services.common.values.tokens import lemma
 
+_TEMPLATES: Final = Path(__file__).with_name("data") / "templates.toml"
+_NOUN: Final = re.compile(r"(?<!\S)N(?!\S)")
 _ADVERB: Final = (
     "(?:now|finally|just|also|already|officially|really|all|both|still|even|currently|only|well|truly|happily|sadly|"
     "recently|together|completely|entirely|totally|fully|pretty|basically|usually|mostly|always|straight|actually|"
@@ -142,11 +148,21 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def read_phrases(lines: str) -> Iterator[Phrase]:
-    """Reads phrases, one a line; empty lines and those that begin with `#` are none."""
+    """Reads phrases, one a line; empty lines and those that begin with `#` are none, `@returned badge` is several."""
     for line in lines.splitlines():
         text = line.strip()
-        if text and not text.startswith("#"):
+        if text.startswith("@"):
+            name, _, nouns = text[1:].partition(" ")
+            yield from (_phrase(_NOUN.sub(nouns, template)) for template in _templates()[name])
+        elif text and not text.startswith("#"):
             yield _phrase(text)
+
+
+@lru_cache(maxsize=1)
+def _templates() -> dict[str, tuple[str, ...]]:
+    """Phrases of `templates.toml` by the name of their list; N stands for nouns."""
+    tables = tomllib.loads(_TEMPLATES.read_text("utf-8"))
+    return {name: tuple(line for line in map(str.strip, lines.splitlines()) if line) for name, lines in tables.items()}
 
 
 def _phrase(text: str) -> Phrase:

@@ -23,6 +23,7 @@ _SHARED_VERBS: Final = frozenset(
         "hate",
         "know",
         "speak",
+        "learn",
         "play",
         "visit",
         "meet",

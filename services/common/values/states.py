@@ -19,6 +19,12 @@ from services.common.values.tokens import tokenize
 from services.common.values.unsure import UNSURE
 
 _ALSO: Final = CachedPattern(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
+_LEARNING: Final = CachedPattern(r"\blearn(?:s|ing)?\b", re.IGNORECASE)
+_EXCHANGED: Final = CachedPattern(
+    r"\b(?:instead|no\s(?:longer|more)|gave\sup|given\sup|switched|swapped|changed|traded|moved\s(?:on|over))\b",
+    re.IGNORECASE,
+)
+"""Two things can be learnt at a time, but for these."""
 _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
@@ -63,7 +69,10 @@ def has_another_state(earlier: str, later: str, *, is_told: bool) -> bool:
         or any(map(is_deed_of_person, read_statement(earlier).clauses[:1]))
     ):
         return False
+    is_beside = bool(_LEARNING.search(earlier) and _LEARNING.search(later)) and _EXCHANGED.search(later) is None
     for field, (before, after) in FIELDS.items():
+        if field == "instrument" and is_beside:
+            continue  # "I'm learning the piano", "I'm learning the violin now"
         old = {match[0].casefold() for match in before.finditer(earlier)}
         new = {match[0].casefold() for match in after.finditer(later) if not _NOT_SO.search(later[: match.start()])}
         if (

@@ -24,6 +24,13 @@ RELATIVES: Final = KIN | frozenset(
     granddaughter gran granny nan grandma grandpa grandad in-laws mother-in-law father-in-law ex nan auntie
     """.split()  # noqa: SIM905 - words
 )
+SAME_KIN: Final = (
+    ("mother", "mum", "mom", "mummy"),
+    ("father", "dad", "daddy"),
+    ("grandmother", "grandma", "gran", "granny", "nan"),
+    ("grandfather", "grandpa", "grandad", "granddad"),
+)
+"""Words for the same relative."""
 PARTNERS: Final = frozenset("wife husband partner girlfriend boyfriend fiance fiancee fiancé fiancée".split())  # noqa: SIM905
 _OWNERS: Final = frozenset({"my", "our"})
 _SPEAKER: Final = {"i": "they", "we": "they", "me": "them", "us": "them", "my": "their", "our": "their", "am": "are"}
@@ -50,6 +57,13 @@ _LEADS: Final = frozenset(
 )
 _GROUPS: Final = frozenset("team company firm office department school family crew band".split())  # noqa: SIM905 - words
 """Whose doing is that of the speaker as well: "the team went over to Linear"."""
+_PASTS: Final = frozenset(
+    """
+    threw blew tore swore rang sank shook chose froze rode hid slid lit shot felt wept swept dealt meant bent burnt
+    stuck struck dug swung spun told heard laid fell brought caught fought split beat
+    """.split()  # noqa: SIM905 - words
+)
+"""Further verbs in the past: what stands before them may be a name."""
 _CHARS_MAX: Final = 400
 
 
@@ -92,7 +106,13 @@ def _is_name(words: Sequence[str], number: int) -> bool:
         return False
     after = words[number + 1].lower() if number + 1 < len(words) else ""
     is_subject = after in AUXILIARIES | {"'s"} or lemma(after) in VERBS or after in IRREGULAR or after.endswith("ed")
+    is_subject = is_subject or after in _PASTS
     return is_subject and (number > 0 or lemma(lower) not in VERBS)
+
+
+def canonical(word: str) -> str:
+    """Returns one word for the same relative: "mother" for "mum"."""
+    return next((names[0] for names in SAME_KIN if word in names), word)
 
 
 @text_cache(8_192)
@@ -103,7 +123,9 @@ def turned_to(text: str, person: str) -> str:
     is_found, is_another, place = False, False, 0
     while place < len(words):
         word, lower = words[place], words[place].lower()
-        if lower == person and (place == 0 or words[place - 1].lower() not in {"his", "her", "their", "your"}):
+        if canonical(lower) == canonical(person) and (
+            place == 0 or words[place - 1].lower() not in {"his", "her", "their", "your"}
+        ):
             is_found = True
             while turned and turned[-1] in {"their", "\0"}:
                 turned.pop()
