@@ -36,7 +36,6 @@ from services.common.values.everyday import (
 )
 from services.common.values.fields import CHANGED
 from services.common.values.frames import is_stated_anew, main_part, takes_another_end
-from services.common.values.hints import hints_at_another
 from services.common.values.items import leaves_another_group, loses_an_item
 from services.common.values.leaving import is_left_behind
 from services.common.values.lexicon import SMALL_NUMBERS
@@ -230,7 +229,7 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     if not UNSURE.search(earlier.text) and lives_on(earlier.text, later.text, is_new=later.is_announced):
         return True
     one, other = earlier.text, later.text
-    if _is_of_other_day(earlier, later) and (has_another_value(one, other) or hints_at_another(one, other)):
+    if _is_of_other_day(earlier, later) and has_another_value(one, other):
         return True
     if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
         return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 from services.common.values.assigned import assigned_keys
 from services.common.values.contrasts import contrast_keys
 from services.common.values.everyday import commute_keys
-from services.common.values.hints import fields_hinted
 from services.common.values.lives import fields_told
 from services.common.values.partings import parting_keys
 from services.common.values.platforms import platform_keys
@@ -20,7 +19,5 @@ def statement_keys(text: str) -> frozenset[str]:
     Args:
         text: A statement.
     """
-    named = (
-        {f"lives:{name}" for name in fields_told(text) | fields_hinted(text)} | commute_keys(text) | assigned_keys(text)
-    )
+    named = {f"lives:{name}" for name in fields_told(text)} | commute_keys(text) | assigned_keys(text)
     return content_words(text) | named | parting_keys(text) | platform_keys(text) | contrast_keys(text)

@@ -1,4 +1,4 @@
-"""Changes at which several words together hint (`hints.py`), and what goes with a state (`templates.toml`)."""
+"""Changes in other words: what goes with a state (`templates.toml`), who leaves their role, rivals that do the work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from datetime import date
 
 import pytest
 
-from services.common.values.hints import fields_hinted, hints_at_another
 from services.common.values.holding import Said, supersedes
 from services.common.values.keys import statement_keys
 from services.common.values.model import Relation
@@ -18,48 +17,6 @@ _FIRST, _SECOND = date(2025, 2, 3), date(2025, 5, 12)
 
 def _ends(earlier: str, later: str) -> bool:
     return supersedes(Said(earlier, "Ada", day=_FIRST), Said(later, "Ada", day=_SECOND)) in _ENDS
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("I'm a cook on a ferry.", "Stayed on land for good: I run the kitchen at a primary school since May."),
-        ("I live on Elm Street.", "Carried the last boxes up to Harbour Road, four floors, no lift."),
-        ("I get to work by bus.", "Bought an e-bike, eleven minutes door to door, rain or shine."),
-        ("Nora is in year two at Birch School.", "Nora has a new peg at Lakeside Primary, with a fox on it."),
-    ],
-)
-def test_spec_3_5_words_that_together_hint_at_a_change_end_the_state(earlier: str, later: str) -> None:
-    assert hints_at_another(earlier, later)
-    assert _ends(earlier, later)
-    assert statement_keys(earlier) & statement_keys(later), "they would not be compared"
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("I work at Halden Marine.", "My boss finally gave me a new badge."),
-        ("I work at Halden Marine.", "New contract signed, better salary since May."),
-        ("I live in Bremen.", "New windows at last, and the balcony is finished."),
-        ("I live in Bremen.", "If we moved, I'd carry the last boxes myself."),
-        ("I live in Bremen.", "Carried the last boxes up to the holiday flat."),
-        ("I live in Bremen.", "Carried my sister's last boxes up to Harbour Road, no lift."),
-        ("I live in Bremen.", "Carried the last boxes up to the flat in Bremen."),
-        ("I smoke.", "Bought a new lighter and a pack."),
-        ("I drive a Volvo.", "Picked up the car from the garage, new number plates and all."),
-        ("I'm vegetarian.", "I haven't had a steak in years."),
-        ("I'm a student.", "My thesis supervisor retired."),
-        ("My mother takes the bus.", "Bought an e-bike, eleven minutes door to door."),
-        ("I take blood pressure tablets.", "New prescription from the doctor, a bigger dose since Monday."),
-    ],
-)
-def test_spec_3_5_what_only_names_the_topic_hints_at_nothing(earlier: str, later: str) -> None:
-    assert not hints_at_another(earlier, later)
-    assert not _ends(earlier, later)
-
-
-def test_spec_3_5_a_word_that_is_said_of_much_that_stays_is_no_hint_alone() -> None:
-    assert not fields_hinted("The new landlord has the new keys.")
 
 
 @pytest.mark.parametrize(
