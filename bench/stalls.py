@@ -20,7 +20,8 @@ async def stalls_shown(*, seconds: float = STALL_SECONDS, file: TextIO | None = 
     """While this is entered, stacks of all threads are written whenever the event loop stands still for so long.
 
     Also while an engine holds the interpreter, which stops every thread of Python. A process that was itself stopped
-    shows, once it goes on, something harmless.
+    shows, once it goes on, something harmless. Stacks are read without the interpreter's lock, so that a thread which
+    runs meanwhile can crash the process: for programs that would be given up anyway.
 
     Args:
         seconds: How long, and how often again.
