@@ -289,7 +289,7 @@ def _is_spoken_of_now(before: str) -> bool:
 
 
 def _holders(text: str) -> frozenset[str]:
-    """The people whom a statement is about: relatives and people with names. Empty where it is about the speaker."""
+    """Returns the relatives and named people in a statement; none where it is about the speaker."""
     people = set(people_in(text))
     clauses = read_statement(text).clauses
     subject = {word for clause in clauses[:1] for item in clause.subject for word in str(item).split()}
@@ -299,7 +299,7 @@ def _holders(text: str) -> frozenset[str]:
 
 
 def _is_of_one(earlier: str, later: str, new: Found) -> bool:
-    """Whether both statements are about the same person: the speaker, or somebody whom the later one names too."""
+    """Returns whether both statements are about the speaker, or the later one names a person of the earlier one."""
     said = spoken(later).lower().split()
     words = {canonical(word) for word in said} | {*map(lemma, said)}
     clauses = read_statement(earlier).clauses

@@ -55,11 +55,11 @@ class Corrected:
         return sentences[self.number] if self.number < len(sentences) else None
 
     def about(self, statement: str, right: str) -> str:
-        """What the correction of a sentence is about, in words; empty where that is all that the sentence says.
+        """Returns the words by which facts of a sentence are known as corrected; empty: all of its facts are.
 
-        These are the words that were called wrong and that the right text has not: "Oslo", where Zoe lives in Bergen
-        and not in Oslo. Where no part was called wrong, it is the right text; if that has half of the sentence's words,
-        it is all of the sentence. So it is where no word tells which part is meant.
+        Where words were called wrong, those of them that the right text does not repeat: "Oslo", where Zoe lives in
+        Bergen and not in Oslo. Else the right text. All facts are corrected where the right text has half of the
+        sentence's words, and where no word says which part of the sentence is meant.
         """
         if self.words is None:
             if is_covered(statement, right, share=_COVERED_SHARE):
@@ -157,7 +157,7 @@ async def mark(
 
 
 def without_shared_names(text: str, statement: str) -> str:
-    """A text without the names that a statement has too, where other words tell what of the statement it is about.
+    """Returns a text without the names that a statement has too, if its other words share one with the statement.
 
     "Zoe lives in Bergen" is about where Zoe lives, and not about all that is said of Zoe.
     """

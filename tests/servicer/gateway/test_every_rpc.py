@@ -214,14 +214,14 @@ async def ids(call: Caller) -> Ids:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def calls_that_change_nothing(stack: RunningStack) -> AsyncIterator[Caller]:
-    """Calls of a user whom several tests share."""
+    """Calls as one user, for all tests that change nothing of theirs."""
     async with grpc.aio.insecure_channel(stack.target) as channel:
         yield Caller(channel, f"user-{uuid.uuid4().hex}")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def shared_ids(calls_that_change_nothing: Caller) -> Ids:
-    """What the user has whom several tests share."""
+    """The ids of what that user has."""
     return await one_of_everything(calls_that_change_nothing)
 
 
