@@ -151,12 +151,17 @@ def command_line(pid: int) -> list[str]:
 
 
 def _exists(pid: int) -> bool:
-    """Whether there is such a process, be it without a command line because it is about to end; not its zombie."""
+    """Whether there is such a process, be it without a command line because it is about to end.
+
+    One that has ended but was not waited for, a zombie, does not count. While threads of it still run it does, although
+    the state shown is that of its first thread: only when the last has ended are its port and its files free.
+    """
     try:
-        state = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace").rpartition(")")[2].split()[0]
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state not in "ZX"
+    state, threads = fields[0], int(fields[17])
+    return state not in "ZX" or threads > 1
 
 
 def processes_in(folder: Path, *, program: str) -> list[int]:

@@ -12,6 +12,19 @@ from tools.engines.process import EngineError, EngineProcess, free_port, is_free
 
 WAITING = "import signal; print('here', flush=True); signal.pause()"
 
+LINGERING = """
+import ctypes, os, signal, threading, time
+def linger():
+    time.sleep(0.5)
+    os._exit(0)
+signal.signal(signal.SIGTERM, lambda *_: None)
+print("here", flush=True)
+signal.pause()
+threading.Thread(target=linger).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+"""Asked to end, its first thread does so at once, another half a second later."""
+
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[EngineProcess]:
@@ -30,6 +43,13 @@ def test_a_process_is_found_by_another_object(process: EngineProcess, tmp_path: 
     other = EngineProcess(tmp_path)
     assert other.pid == process.pid is not None
     other.end(signal.SIGTERM, timeout_seconds=30)
+    assert process.pid is None
+
+
+def test_a_process_has_ended_when_its_last_thread_has(process: EngineProcess, tmp_path: Path) -> None:
+    process.start(command(tmp_path, LINGERING))
+    process.wait_ready(lambda: "here" in process.log_file.read_text(), timeout_seconds=30)
+    EngineProcess(tmp_path).end(signal.SIGTERM, timeout_seconds=30)
     assert process.pid is None
 
 
