@@ -10,7 +10,8 @@ import grpc
 import pytest
 import pytest_asyncio
 
-from tests.servicer.gateway.test_every_rpc import LISTS, METHODS, NOBODY, SEARCHES, WRITES, Caller, Ids
+from tests.servicer.gateway.test_every_rpc import LISTS, NOBODY, SEARCHES, WRITES
+from tests.support.every_method import METHODS, Caller, Ids
 from tests.support.stack import RunningStack, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
