@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import typer
 import uvloop
@@ -25,6 +25,8 @@ from services.cli.traces import trace_calls
 Result = TypeVar("Result")
 
 _FILE_COLUMNS = 10_000
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+"""What asks a command to stop."""
 
 
 def output() -> Console:
@@ -64,9 +66,9 @@ class CliState:
     def run(self, main: Coroutine[Any, Any, Result]) -> Result:
         """Runs a command's work. Failures of the service, and of files, become a message and exit code 1."""
         try:
-            return uvloop.run(_until_terminated(main))
-        except asyncio.CancelledError:
-            raise typer.Exit(128 + signal.SIGTERM) from None
+            return uvloop.run(_until_stopped(main))
+        except _StoppedError as error:
+            raise typer.Exit(128 + error.signal) from None
         except MnemeClientError as error:
             self.fail(f"{error}", hint(error, self.target))
         except (StackStartError, TimeoutError) as error:
@@ -105,12 +107,47 @@ class CliState:
                 yield client
 
 
-async def _until_terminated(main: Coroutine[Any, Any, Result]) -> Result:
-    """Makes SIGTERM cancel a command, as Ctrl-C does already, so that services it started are stopped in order."""
+class _StoppedError(Exception):
+    """A signal stopped a command."""
+
+    def __init__(self, number: int) -> None:
+        """Names the signal."""
+        super().__init__(signal.strsignal(number))
+        self.signal = number
+
+
+async def _until_stopped(main: Coroutine[Any, Any, Result]) -> Result:
+    """Makes SIGINT, which is Ctrl-C, and SIGTERM cancel a command, so that services it started are stopped in order.
+
+    A second signal ends the process at once, as a kill does.
+    """
     task = asyncio.ensure_future(main)
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        end_at_once_on_signals()
+        task.cancel()
+
     if threading.current_thread() is threading.main_thread():
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    return await task
+        for number in STOP_SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if received:
+            raise _StoppedError(received[0]) from None
+        raise
+
+
+def end_at_once_on_signals() -> None:
+    """Gives the signals that stop a command their default action, for those who cannot wait for an orderly end.
+
+    Python's own handler of SIGINT would raise an exception wherever the program is, amid its clean-up too.
+    """
+    for number in STOP_SIGNALS:
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, signal.SIG_DFL)
 
 
 def state_of(context: typer.Context, *, data_dir: Path | None = None) -> CliState:

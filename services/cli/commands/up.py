@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from typing import Annotated
 
@@ -12,7 +11,7 @@ import typer
 from services.cli import options
 from services.cli.local_stack import LogLevel, StackOptions, open_stack
 from services.cli.local_stack import http_port as chosen_http_port
-from services.cli.state import CliState, state_of
+from services.cli.state import STOP_SIGNALS, CliState, end_at_once_on_signals, state_of
 
 
 def up(
@@ -57,15 +56,14 @@ async def _serve(state: CliState, stack: StackOptions) -> None:
 def stop_signals() -> asyncio.Event:
     """An event that SIGTERM and SIGINT set, so that services drain instead of being cut off.
 
-    A second signal has its usual effect, for those who cannot wait.
+    A second signal ends the process at once, for those who cannot wait.
     """
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
 
     def on_signal() -> None:
         stop.set()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.remove_signal_handler(number)
+        end_at_once_on_signals()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOP_SIGNALS:
         loop.add_signal_handler(number, on_signal)
     return stop

@@ -9,23 +9,25 @@ import sys
 import pytest
 
 from services.cli.commands.up import stop_signals
+from services.cli.state import STOP_SIGNALS
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_asks_to_stop_and_a_second_one_has_its_usual_effect(number: signal.Signals) -> None:
-    before = signal.getsignal(number)
+async def test_a_signal_asks_to_stop_and_a_second_one_ends_the_process(number: signal.Signals) -> None:
+    before = {one: signal.getsignal(one) for one in STOP_SIGNALS}
     stop = stop_signals()
     try:
         os.kill(os.getpid(), number)
         async with asyncio.timeout(60):
             await stop.wait()
-        assert signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}
+        assert {signal.getsignal(one) for one in STOP_SIGNALS} == {signal.SIG_DFL}
     finally:
-        signal.signal(number, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 WAITING = """
-import asyncio, pathlib
+import asyncio, pathlib, sys, typer
 from services.cli.state import CliState
 
 async def wait():
@@ -33,16 +35,40 @@ async def wait():
         print("waiting", flush=True)
         await asyncio.Event().wait()
     finally:
+        print("cleaning up", flush=True)
+        await asyncio.sleep(float(sys.argv[1]))
         print("cleaned up", flush=True)
 
-CliState("x", None, None, 1.0, pathlib.Path("."), False).run(wait())
+try:
+    CliState("x", None, None, 1.0, pathlib.Path("."), False).run(wait())
+except typer.Exit as end:
+    sys.exit(end.exit_code)
 """
 
 
-def test_sigterm_lets_a_command_clean_up() -> None:
-    with subprocess.Popen([sys.executable, "-c", WAITING], stdout=subprocess.PIPE, text=True) as process:
+def waiting(clean_up_seconds: float) -> subprocess.Popen[str]:
+    """A command that waits, and takes that long to clean up."""
+    command = [sys.executable, "-c", WAITING, str(clean_up_seconds)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_a_signal_lets_a_command_clean_up(number: signal.Signals) -> None:
+    with waiting(0.0) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
-        process.terminate()
-        assert process.stdout.read() == "cleaned up\n"
-    assert process.returncode != 0
+        process.send_signal(number)
+        assert process.stdout.read() == "cleaning up\ncleaned up\n"
+    assert process.returncode == 128 + number
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_a_second_signal_ends_a_command_at_once(number: signal.Signals) -> None:
+    with waiting(600.0) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(number)
+        assert process.stdout.readline() == "cleaning up\n"
+        process.send_signal(number)
+        assert process.stdout.read() == ""
+    assert process.returncode == -number
