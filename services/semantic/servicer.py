@@ -126,7 +126,12 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         """See semantic.proto."""
         command = supersession_commands.mark_command(request, current_principal(), limits=self._limits)
         marked = await self._supersessions.mark(
-            command.owner, command.statements, command.standing_id, end_time=command.end_time, about=command.about
+            command.owner,
+            command.statements,
+            command.standing_id,
+            end_time=command.end_time,
+            about=command.about,
+            is_called_wrong=command.is_called_wrong,
         )
         await self._procedures.take_back_definitions(command.owner, command.statements)
         return pb.MarkSupersededResponse(marked=marked)

@@ -69,6 +69,35 @@ class FactCorrectionsContract:
         [listed], _ = await marking.list_page(ADA, state=None, after=None, page_size=5)
         assert (listed.premise, supersession_to_proto(listed).premise) == (about, ""), "shown with PREMISE_ENDED alone"
 
+    @pytest.mark.parametrize(
+        ("about", "is_called_wrong", "is_ended"),
+        [
+            ("builder Monday", True, False),
+            ("The builder comes on Tuesday.", False, True),  # may say the same in other words
+            ("nuts", True, True),
+            ("", False, True),
+        ],
+    )
+    async def test_spec_3_12_the_one_fact_of_a_sentence_stays_where_its_other_words_were_called_wrong(
+        self, service: FactService, marking: SupersessionService, about: str, is_called_wrong: bool, is_ended: bool
+    ) -> None:
+        corrected = "I'm allergic to nuts, and the builder comes on Monday."
+        source = spoken(1, f"It rains. {corrected}")
+        [result] = await service.extract(ADA.tenant_id, [source])
+        [fact_id] = result.fact_ids
+        await marking.mark(
+            ADA,
+            [(turn(1), corrected)],
+            turn(9),
+            end_time=source.turn.time,
+            about=about,
+            is_called_wrong=is_called_wrong,
+        )
+        found = await service.get(ADA, fact_id)
+        assert (found.predicate, found.superseded_by == turn(9)) == ("allergic_to", is_ended)
+        [listed], _ = await marking.list_page(ADA, state=None, after=None, page_size=5)
+        assert listed.is_called_wrong == is_called_wrong
+
     async def test_spec_3_12_a_fact_of_a_corrected_sentence_stays_that_another_turn_says(
         self, service: FactService, marking: SupersessionService
     ) -> None:

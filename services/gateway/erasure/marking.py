@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from mneme.episodic.v1 import episodic_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
@@ -27,6 +27,13 @@ _ABOUT_CHARS_MAX: Final = 1_000
 """Of what a correction is about: the tier looks at its words whenever it reads a fact of the sentence."""
 _COVERED_SHARE: Final = 0.5
 """Share of a statement's words that a right text has which takes the place of all of it."""
+
+
+class About(NamedTuple):
+    """What a correction is about."""
+
+    words: str = ""  # of facts that it corrects; empty: it corrects all facts of the sentence
+    are_called_wrong: bool = False  # the words are of the sentence, and somebody called them wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,25 +61,27 @@ class Corrected:
         sentences = split_sentences(said)
         return sentences[self.number] if self.number < len(sentences) else None
 
-    def about(self, statement: str, right: str) -> str:
-        """Returns the words by which facts of a sentence are known as corrected; empty: all of its facts are.
+    def about(self, statement: str, right: str) -> About:
+        """Returns the words by which facts of a sentence are known as corrected.
 
         Where words were called wrong, those of them that the right text does not repeat: "Oslo", where Zoe lives in
         Bergen and not in Oslo. Else the right text. All facts are corrected where the right text has half of the
         sentence's words, and where no word says which part of the sentence is meant.
         """
+        called_wrong = False
         if self.words is None:
             if is_covered(statement, right, share=_COVERED_SHARE):
-                return ""
+                return About()
             about = without_shared_names(right, statement)
         else:
             called = [word.text for word in words_of(statement) if word.index in self.words]
             about = " ".join([word for word in called if content_of(word).isdisjoint(content_of(right))])
-            if not content_words(about):  # nothing but "not", say
+            called_wrong = bool(content_words(about))
+            if not called_wrong:  # nothing but "not", say
                 about = " ".join([*called, right])
         if content_words(statement).isdisjoint(content_words(about)):
-            return ""
-        return about[:_ABOUT_CHARS_MAX]
+            return About()
+        return About(about[:_ABOUT_CHARS_MAX], called_wrong)
 
 
 def metadata_of(corrected: Iterable[Corrected]) -> dict[str, str]:
@@ -140,17 +149,17 @@ async def mark(
         timeout_seconds=timeout_seconds,
     )
     episodes = {episode.episode_id: episode for episode in found.episodes}
-    requests: dict[tuple[int, str], semantic_pb2.MarkSupersededRequest] = defaultdict(
+    requests: dict[tuple[int, About], semantic_pb2.MarkSupersededRequest] = defaultdict(
         lambda: semantic_pb2.MarkSupersededRequest(user_id=user_id, standing_interaction_id=standing_id)
     )
     for one in corrected:
         episode = episodes.get(one.interaction_id)
         statement = one.statement(text_of(episode)) if episode is not None else None
         if episode is not None and statement is not None:  # else it was erased
-            about = one.about(statement, right) if statement else ""
+            about = one.about(statement, right) if statement else About()
             request = requests[episode.time.ToNanoseconds(), about]
             request.end_time.CopyFrom(episode.time)
-            request.about = about
+            request.about, request.about_called_wrong = about
             request.statements.add(interaction_id=one.interaction_id, statement=statement)
     for request in requests.values():
         await upstream.facts.mark_superseded(principal, request, timeout_seconds=timeout_seconds)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from services.common.owners import InteractionId, Owner
+from services.common.values.beside import is_beside
 from services.common.values.sentences import content_words
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import Fact, FactId
@@ -30,6 +31,7 @@ class SentenceMark:
     standing_statement: str = ""  # of that turn; empty where it corrects the sentence
     premise: str = ""  # what the sentence rests on, and what was superseded in its place; what a correction is about
     is_correction: bool = False  # the sentence never held
+    sentence: str = ""  # what is superseded; empty: all of the turn, or what a correction without wrong words is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,9 @@ def as_marked(
 
     A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself.
     What is corrected never held, so that a statement from before stands too. Of a sentence with several facts, a mark
-    ends those whose words the statement that stands, or the premise, has; a correction those that it is about. A fact
-    whose sentence is reduced is believed half as much, until it is said again.
+    ends those whose words the statement that stands, or the premise, has; a correction those that it is about. The one
+    fact of a sentence ends, unless it is beside what changed (`is_beside`). A fact whose sentence is reduced is
+    believed half as much, until it is said again.
 
     Args:
         fact: A fact as it follows from its evidence.
@@ -124,10 +127,11 @@ def _is_doubted(current: Sequence[MarkedStatement], known_at: datetime | None) -
 def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at: datetime | None) -> bool:
     if known_at is not None and mark.recorded_time > known_at:
         return False
-    if not statement.shares_sentence or not (mark.standing_statement or mark.premise):
-        return True
+    changed = f"{mark.standing_statement} {mark.premise}"
+    if not statement.shares_sentence:
+        return not is_beside(fact.text, mark.sentence, changed, subject=fact.subject)
     own = content_words(fact.text) - content_words(fact.subject)
-    return not own.isdisjoint(content_words(mark.standing_statement) | content_words(mark.premise))
+    return not changed.strip() or not own.isdisjoint(content_words(changed))
 
 
 class FactEnds:

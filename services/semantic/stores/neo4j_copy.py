@@ -186,6 +186,7 @@ _SUPERSESSION_READS: Final[dict[str, LiteralString]] = {
         "state", "statement", "standing_statement", "is_whole", "is_turned",
     ),
     "premise": 'coalesce(n.premise, "")',
+    "is_called_wrong": "coalesce(n.is_called_wrong, false)",
     "premise_place": 'coalesce(n.premise_place, "")',
     "decided_by": "coalesce(n.decided_by, 0)",
     "decision_reason": 'coalesce(n.decision_reason, "")',

@@ -37,6 +37,7 @@ class MarkSuperseded:
     standing_id: InteractionId
     end_time: datetime
     about: str = ""  # in words; empty: all that the statements say
+    is_called_wrong: bool = False  # they are the words that were called wrong
 
 
 def list_query(request: pb.ListSupersessionsRequest) -> Cursor:
@@ -120,6 +121,7 @@ def mark_command(
         standing_id=_interaction_id(request.standing_interaction_id),
         end_time=end_time,
         about=request.about,
+        is_called_wrong=request.about_called_wrong,
     )
 
 

@@ -141,6 +141,7 @@ class Supersession:
     # With PREMISE_ENDED the superseded statement that the loser rests on. With CORRECTED what the correction is about;
     # empty where that is all of the loser. Else empty.
     premise: str = ""
+    is_called_wrong: bool = False  # with CORRECTED: the premise has the words of the loser that were called wrong
     premise_place: Place | None = None  # its place; with UPDATED where the superseded statement is so again: its place
     decided_by: Decider = Decider.NOBODY  # with PENDING: who left it to the user
     decision_reason: str = ""  # why, in words; empty where the user decided, or nobody

@@ -81,6 +81,7 @@ class SupersessionService:
         *,
         end_time: datetime,
         about: str = "",
+        is_called_wrong: bool = False,
     ) -> int:
         """Marks statements as corrected by a turn; one without a text stands for all of its turn.
 
@@ -91,6 +92,8 @@ class SupersessionService:
             end_time: Since when the statements do not hold.
             about: What the correction is about, in words: of the facts of a sentence that gave several, those end that
                 share a word with it. Empty: all of them.
+            is_called_wrong: Whether these are the words that were called wrong. Then the one fact of a sentence stands,
+                too, if it has none of them and repeats other words of the sentence.
 
         Returns:
             How many were not marked so before.
@@ -109,6 +112,7 @@ class SupersessionService:
                     statement=text,
                     is_whole=not text,
                     premise=about,
+                    is_called_wrong=is_called_wrong,
                 )
                 for interaction_id, text in statements
             ],

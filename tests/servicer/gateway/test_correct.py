@@ -230,6 +230,28 @@ async def test_spec_3_12_facts_of_a_corrected_sentence_end_unless_they_are_state
     assert {one: found[one] for one in expected} == {
         one: response.interaction_id if is_ended else "" for one, is_ended in expected.items()
     }
+    recalled = await client.recall(user_id, COMPOUND, as_of_time=SAID + timedelta(hours=1))
+    shown = {hit.fact.object: bool(hit.superseded_by) for hit in recalled.facts}
+    assert {one: shown.get(one, True) for one in expected} == expected, "as its fact says"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "is_ended"),
+    [
+        ("the builder comes on Monday", "The builder comes on Tuesday.", False),
+        ("I'm badly allergic to nuts", "I'm badly allergic to seeds.", True),
+    ],
+)
+async def test_spec_3_12_the_one_fact_of_a_sentence_stays_where_its_other_words_are_corrected(
+    client: Client, gateway: Stubs, user_id: str, wrong: str, right: str, is_ended: bool
+) -> None:
+    await said(client, user_id, "I'm badly allergic to nuts and shellfish, and the builder comes on Monday.")
+    allergy = [fact async for fact in client.list_facts(user_id)]
+    assert [fact.predicate for fact in allergy] == ["allergic_to"]
+    response = await correct(gateway, user_id, right, query=wrong)
+    await visible(client, user_id, response.consistency_token)
+    found = await client.get_fact(user_id, allergy[0].fact_id)
+    assert found.superseded_by == (response.interaction_id if is_ended else "")
 
 
 async def test_spec_3_12_a_fact_of_a_corrected_sentence_that_another_turn_says_stays(

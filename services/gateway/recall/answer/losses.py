@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from mneme.semantic.v1 import facts_pb2, supersessions_pb2
+from services.common.values.beside import is_beside
 from services.common.values.frames import is_negation
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import Claim
@@ -78,15 +79,27 @@ def stored_turns(memories: Sequence[RecalledMemory], stored: Superseded, chosen:
 
 
 def stored_facts(facts: Sequence[RecalledFact], stored: Superseded, chosen: ConflictChoice) -> Iterator[Loss]:
-    """Facts from statements that are known to hold no more; they lose to a fact of the turn that stands, or to it."""
+    """Facts from statements that are known to hold no more; they lose to a fact of the turn that stands, or to it.
+
+    Where a part of a turn is corrected the semantic tier knows which of its facts that is about.
+    """
     for hit in facts:
         one = covering(stored, hit.fact.derived_from, hit.fact.text)
-        if one is None or _prefers(chosen, [hit.memory_id, *hit.fact.derived_from], one):
+        if one is None or (not hit.fact.superseded_by and _leaves(hit.fact, one)):
+            continue
+        if _prefers(chosen, [hit.memory_id, *hit.fact.derived_from], one):
             continue
         loss = _stored_loss(one, hit.memory_id, MemoryKind.FACT)
         of_winner = (other.memory_id for other in facts if one.superseded_by in other.fact.derived_from)
         winner_id = next((found for found in of_winner if found != hit.memory_id), "")
         yield replace(loss, winner_id=winner_id, winner_kind=MemoryKind.FACT) if winner_id else loss
+
+
+def _leaves(fact: facts_pb2.Fact, one: supersessions_pb2.Supersession) -> bool:
+    """Whether a fact stands beside what superseded its sentence."""
+    if one.reason == supersessions_pb2.SUPERSESSION_REASON_CORRECTED:
+        return not one.whole_turn
+    return is_beside(fact.text, one.statement, f"{one.standing_statement} {one.premise}", subject=fact.subject)
 
 
 def stored_notes(notes: Sequence[RecalledNote], stored: Superseded, chosen: ConflictChoice) -> Iterator[Loss]:

@@ -34,7 +34,8 @@ CALL (t) {{
     WHERE x.loser_number IS NOT NULL AND x.state IN [1, 4]
         AND (x.loser_number IN coalesce(t.sentences, []) OR x.loser_number = -1)
     RETURN collect(x {{
-        .supersession_id, .state, .reason, .winner_id, .standing_statement, premise: coalesce(x.premise, ""),
+        .supersession_id, .state, .reason, .winner_id, .statement, .standing_statement,
+        premise: coalesce(x.premise, ""), is_called_wrong: coalesce(x.is_called_wrong, false),
         end_time: {microseconds("x.end_time")}, create_time: {microseconds("x.create_time")}
     }}) AS marks
 }}
@@ -131,6 +132,7 @@ def _statement(found: Mapping[str, Any], cipher: Cipher) -> MarkedStatement:
                 mark["standing_statement"],
                 mark["premise"],
                 mark["reason"] == Reason.CORRECTED,
+                "" if mark["reason"] == Reason.CORRECTED and not mark["is_called_wrong"] else mark["statement"],
             )
             for mark in marks
             if mark["state"] == State.APPLIED

@@ -20,7 +20,8 @@ from services.semantic.stores.postgres_sealing import SUPERSESSIONS
 from services.semantic.supersession.model import Reason, State
 
 _FIELDS: Final = """
-    x.supersession_id, x.state, x.reason, x.winner_id, x.end_time, x.create_time, x.standing_statement, x.premise
+    x.supersession_id, x.state, x.reason, x.winner_id, x.end_time, x.create_time, x.statement, x.standing_statement,
+    x.premise, x.is_called_wrong
     FROM semantic.supersessions AS x WHERE x.tenant_id = $1 AND x.user_id = $2
 """
 # Look-ups for each statement, by their indexes, whatever the database knows of how many marks a user has.
@@ -137,4 +138,5 @@ def _mark(row: Row) -> SentenceMark:
         row["standing_statement"],
         row["premise"],
         row["reason"] == Reason.CORRECTED,
+        "" if row["reason"] == Reason.CORRECTED and not row["is_called_wrong"] else row["statement"],
     )

@@ -76,7 +76,8 @@ SET s += $state
 _FIELDS: Final[LiteralString] = f"""s {{
     .supersession_id, .loser_id, .loser_number, .winner_id, .winner_number, .reason, .state, .statement,
     .standing_statement, .is_whole, .is_turned,
-    premise: coalesce(s.premise, ""), premise_place: coalesce(s.premise_place, ""),
+    premise: coalesce(s.premise, ""), is_called_wrong: coalesce(s.is_called_wrong, false),
+    premise_place: coalesce(s.premise_place, ""),
     decided_by: coalesce(s.decided_by, 0), decision_reason: coalesce(s.decision_reason, ""),
     end_time: {microseconds("s.end_time")}, create_time: {microseconds("s.create_time")}
 }}"""

@@ -321,6 +321,7 @@ def _values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
         one.is_turned,
         "" if one.premise_place is None else str(one.premise_place),
         int(one.decided_by),
+        one.is_called_wrong,
     )
 
 
@@ -356,6 +357,7 @@ def supersession_of(row: Row) -> Supersession:
         is_whole=row["is_whole"],
         is_turned=row["is_turned"],
         premise=row["premise"],
+        is_called_wrong=row["is_called_wrong"],
         premise_place=Place.parse(row["premise_place"]) if row["premise_place"] else None,
         decided_by=Decider(row["decided_by"]),
         decision_reason=row["decision_reason"],

@@ -46,15 +46,15 @@ PUT: Final = """
 INSERT INTO semantic.supersessions
     (tenant_id, user_id, supersession_id, loser_id, loser_number, winner_id, winner_number, reason, state, end_time,
      create_time, statement, standing_statement, premise, decision_reason, is_whole, is_turned, premise_place,
-     decided_by)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+     decided_by, is_called_wrong)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 ON CONFLICT DO NOTHING
 RETURNING supersession_id
 """
 _COLUMNS: Final = """
     s.supersession_id, s.loser_id, s.loser_number, s.winner_id, s.winner_number, s.reason, s.state, s.end_time,
     s.create_time, s.statement, s.standing_statement, s.is_whole, s.is_turned, s.premise, s.premise_place, s.decided_by,
-    s.decision_reason
+    s.decision_reason, s.is_called_wrong
 """
 ENDED: Final = f"""
 SELECT {_COLUMNS} FROM semantic.supersessions AS s

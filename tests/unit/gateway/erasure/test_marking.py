@@ -51,4 +51,20 @@ def test_spec_3_12_a_correction_is_about_what_it_calls_wrong_and_what_it_says(
     said_wrong: str, right: str, about: str
 ) -> None:
     words = called_wrong(SENTENCE, said_wrong) if said_wrong else None
-    assert Corrected("a", 0, words).about(SENTENCE, right) == about
+    assert Corrected("a", 0, words).about(SENTENCE, right).words == about
+
+
+@pytest.mark.parametrize(
+    ("said_wrong", "right", "expected"),
+    [
+        ("I live in Leeds", "I live in York.", True),
+        ("My dog Rex", "My dog Rex died.", False),  # no word of it is wrong
+        ("", "I live in York.", False),
+        ("That is wrong", "Teaching.", False),
+    ],
+)
+def test_spec_3_12_a_correction_says_whether_it_is_about_words_called_wrong(
+    said_wrong: str, right: str, expected: bool
+) -> None:
+    words = called_wrong(SENTENCE, said_wrong) if said_wrong else None
+    assert Corrected("a", 0, words).about(SENTENCE, right).are_called_wrong == expected

@@ -92,18 +92,20 @@ class SupersededStatement(_message.Message):
     def __init__(self, interaction_id: _Optional[str] = ..., statement: _Optional[str] = ...) -> None: ...
 
 class MarkSupersededRequest(_message.Message):
-    __slots__ = ("user_id", "statements", "standing_interaction_id", "end_time", "about")
+    __slots__ = ("user_id", "statements", "standing_interaction_id", "end_time", "about", "about_called_wrong")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     STATEMENTS_FIELD_NUMBER: _ClassVar[int]
     STANDING_INTERACTION_ID_FIELD_NUMBER: _ClassVar[int]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     ABOUT_FIELD_NUMBER: _ClassVar[int]
+    ABOUT_CALLED_WRONG_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     statements: _containers.RepeatedCompositeFieldContainer[SupersededStatement]
     standing_interaction_id: str
     end_time: _timestamp_pb2.Timestamp
     about: str
-    def __init__(self, user_id: _Optional[str] = ..., statements: _Optional[_Iterable[_Union[SupersededStatement, _Mapping]]] = ..., standing_interaction_id: _Optional[str] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., about: _Optional[str] = ...) -> None: ...
+    about_called_wrong: bool
+    def __init__(self, user_id: _Optional[str] = ..., statements: _Optional[_Iterable[_Union[SupersededStatement, _Mapping]]] = ..., standing_interaction_id: _Optional[str] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., about: _Optional[str] = ..., about_called_wrong: _Optional[bool] = ...) -> None: ...
 
 class MarkSupersededResponse(_message.Message):
     __slots__ = ("marked",)
