@@ -17,6 +17,7 @@ from services.common.errors import AlreadyExists, NotFound
 from services.common.scope import Scope
 from services.common.text import split_sentences
 from services.common.turns import MessageRole, Turn
+from services.common.values.beside import says_more
 from services.gateway.erasure.candidates import Candidates, is_seen
 from services.gateway.erasure.marking import Corrected, called_wrong, mark, metadata_of, text_of
 from services.gateway.erasure.model import CorrectCommand, ErasureSettings
@@ -177,9 +178,10 @@ class Correcting:
         said_wrong = found.said_wrong or command.text
         for one in chosen[: self._settings.corrected_max]:
             is_only = sum(other.turn == one.turn for other in statements) == 1
-            is_whole = is_only and is_covered(one.text, f"{said_wrong} {command.text}")
+            said, words = f"{said_wrong} {command.text}", found.words(one.text)
+            is_whole = is_only and is_covered(one.text, said) and (words is None or not says_more(one.text, said))
             interaction_id = found.episodes[one.turn].episode_id
-            part = Corrected(interaction_id, one.number, found.words(one.text))
+            part = Corrected(interaction_id, one.number, words)
             wrong.append(WrongStatement(Corrected(interaction_id) if is_whole else part, one.text))
         return wrong
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.comparing.port import Comparer
 from services.common.scope import Scope
+from services.common.values.beside import says_more
 from services.common.values.holding import Said
 from services.common.values.model import Relation
 from services.common.values.premises import rests_on
@@ -112,7 +113,7 @@ def _ends(earlier: Assertion, later: Assertion, reason: Reason, *, at: datetime)
         create_time=at,
         statement=earlier.text,
         standing_statement=later.text,
-        is_whole=earlier.is_only,
+        is_whole=earlier.is_only and not says_more(earlier.text, later.text),
     )
 
 
@@ -142,7 +143,7 @@ def rested(statement: Assertion, premise: Assertion, ended: Supersession, *, at:
         create_time=at,
         statement=statement.text,
         standing_statement=ended.standing_statement,
-        is_whole=statement.is_only,
+        is_whole=statement.is_only and not says_more(statement.text, f"{premise.text} {ended.standing_statement}"),
         premise=premise.text,
         premise_place=premise.place,
     )
@@ -186,7 +187,7 @@ def resolved(
         winner=stored.loser,
         statement=stored.standing_statement,
         standing_statement=stored.statement,
-        is_whole=is_winner_whole,
+        is_whole=is_winner_whole and not says_more(stored.standing_statement, stored.statement),
         state=State.APPLIED,
         is_turned=is_turned,
     )

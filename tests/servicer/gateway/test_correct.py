@@ -239,13 +239,13 @@ async def test_spec_3_12_facts_of_a_corrected_sentence_end_unless_they_are_state
     ("wrong", "right", "is_ended"),
     [
         ("the builder comes on Monday", "The builder comes on Tuesday.", False),
-        ("I'm badly allergic to nuts", "I'm badly allergic to seeds.", True),
+        ("I'm allergic to nuts", "I'm allergic to seeds.", True),
     ],
 )
 async def test_spec_3_12_the_one_fact_of_a_sentence_stays_where_its_other_words_are_corrected(
     client: Client, gateway: Stubs, user_id: str, wrong: str, right: str, is_ended: bool
 ) -> None:
-    await said(client, user_id, "I'm badly allergic to nuts and shellfish, and the builder comes on Monday.")
+    await said(client, user_id, "I'm allergic to nuts, and the builder comes on Monday.")
     allergy = [fact async for fact in client.list_facts(user_id)]
     assert [fact.predicate for fact in allergy] == ["allergic_to"]
     response = await correct(gateway, user_id, right, query=wrong)
