@@ -131,7 +131,8 @@ async def _until_stopped(main: Coroutine[Any, Any, Result]) -> Result:
 
     if threading.current_thread() is threading.main_thread():
         for number in STOP_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as a shell has it for what runs in its background
+                asyncio.get_running_loop().add_signal_handler(number, stop, number)
     try:
         return await task
     except asyncio.CancelledError:
@@ -146,8 +147,8 @@ def end_at_once_on_signals() -> None:
     Python's own handler of SIGINT would raise an exception wherever the program is, amid its clean-up too.
     """
     for number in STOP_SIGNALS:
-        asyncio.get_running_loop().remove_signal_handler(number)
-        signal.signal(number, signal.SIG_DFL)
+        if asyncio.get_running_loop().remove_signal_handler(number):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def state_of(context: typer.Context, *, data_dir: Path | None = None) -> CliState:

@@ -62,6 +62,18 @@ def test_a_signal_lets_a_command_clean_up(number: signal.Signals) -> None:
     assert process.returncode == 128 + number
 
 
+def test_a_command_in_the_background_of_a_shell_ignores_what_it_was_told_to_ignore() -> None:
+    command = [sys.executable, "-c", WAITING, "0"]
+    ignoring = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
+    with subprocess.Popen(ignoring, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == "cleaning up\ncleaned up\n"
+    assert process.returncode == 128 + signal.SIGTERM
+
+
 @pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_a_second_signal_ends_a_command_at_once(number: signal.Signals) -> None:
     with waiting(600.0) as process:
