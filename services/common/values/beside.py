@@ -14,9 +14,9 @@ _PART_WORDS_MIN: Final = 2
 
 
 def says_more(sentence: str, changed: str) -> bool:
-    """Returns whether a sentence has a part beside the one that changed.
+    """Returns whether a sentence has a part that a change is not about, beside one that it is about.
 
-    "I'm allergic to nuts, and the builder comes on Monday" says more than "the builder comes on Tuesday" changes.
+    Of "I'm allergic to nuts, and the builder comes on Monday", "The builder comes on Tuesday" changes one part.
 
     Args:
         sentence: As it was said.
