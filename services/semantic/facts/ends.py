@@ -31,7 +31,8 @@ class SentenceMark:
     standing_statement: str = ""  # of that turn; empty where it corrects the sentence
     premise: str = ""  # what the sentence rests on, and what was superseded in its place; what a correction is about
     is_correction: bool = False  # the sentence never held
-    sentence: str = ""  # what is superseded; empty: all of the turn, or what a correction without wrong words is about
+    sentence: str = ""  # what is superseded; empty: all of the turn
+    is_called_wrong: bool = False  # of a correction: the premise has the words of the sentence that were called wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,9 @@ def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at
         return False
     changed = f"{mark.standing_statement} {mark.premise}"
     if not statement.shares_sentence:
-        return not is_beside(fact.text, mark.sentence, changed, subject=fact.subject)
+        # A correction that names no wrong words may be about any part of the sentence: then its one fact ends.
+        is_about_words = mark.is_called_wrong or not mark.is_correction
+        return not (is_about_words and is_beside(fact.text, mark.sentence, changed, subject=fact.subject))
     own = content_words(fact.text) - content_words(fact.subject)
     return not changed.strip() or not own.isdisjoint(content_words(changed))
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import IO
 
 import pytest
 
@@ -46,41 +49,37 @@ except typer.Exit as end:
 """
 
 
-def waiting(clean_up_seconds: float) -> subprocess.Popen[str]:
-    """A command that waits, and takes that long to clean up."""
-    command = [sys.executable, "-c", WAITING, str(clean_up_seconds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+@contextlib.contextmanager
+def waiting(clean_up_seconds: float, *through: str) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """A waiting command, which takes that long to clean up, and its further output; started through another one."""
+    command = [*through, sys.executable, "-c", WAITING, str(clean_up_seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        yield process, process.stdout
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_a_signal_lets_a_command_clean_up(number: signal.Signals) -> None:
-    with waiting(0.0) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
+    with waiting(0.0) as (process, printed):
         process.send_signal(number)
-        assert process.stdout.read() == "cleaning up\ncleaned up\n"
+        assert printed.read() == "cleaning up\ncleaned up\n"
     assert process.returncode == 128 + number
 
 
 def test_a_command_in_the_background_of_a_shell_ignores_what_it_was_told_to_ignore() -> None:
-    command = [sys.executable, "-c", WAITING, "0"]
-    ignoring = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command]
-    with subprocess.Popen(ignoring, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
+    with waiting(0.0, "sh", "-c", "trap '' INT; exec \"$@\"", "sh") as (process, printed):
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        assert process.stdout.read() == "cleaning up\ncleaned up\n"
+        assert printed.read() == "cleaning up\ncleaned up\n"
     assert process.returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
 def test_a_second_signal_ends_a_command_at_once(number: signal.Signals) -> None:
-    with waiting(600.0) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "waiting\n"
+    with waiting(600.0) as (process, printed):
         process.send_signal(number)
-        assert process.stdout.readline() == "cleaning up\n"
+        assert printed.readline() == "cleaning up\n"
         process.send_signal(number)
-        assert process.stdout.read() == ""
+        assert printed.read() == ""
     assert process.returncode == -number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,22 @@ def test_spec_3_12_of_a_sentence_with_several_facts_those_end_that_its_correctio
     assert (shared.superseded_by == "w") is is_ended
     alone = as_marked(fact("Ada has a dog named Rex"), [said(0, one)])
     assert (alone.valid_to_time, alone.superseded_by) == (day(0), "w"), "the one fact of its sentence"
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_ended"),
+    [
+        ({}, False),
+        ({"is_correction": True, "is_called_wrong": True}, False),
+        ({"is_correction": True}, True),  # nobody knows which words were wrong
+    ],
+)
+def test_spec_3_12_the_one_fact_of_a_sentence_stands_beside_the_words_that_changed(
+    changes: dict[str, Any], is_ended: bool
+) -> None:
+    sentence = "I own a boat, and the builder comes on Monday."
+    builder = mark(5, said="", premise="the builder comes", sentence=sentence, **changes)
+    assert (as_marked(fact(), [said(0, builder)]).valid_to_time is not None) == is_ended
 
 
 @pytest.mark.parametrize("time", [0, 2, 7])

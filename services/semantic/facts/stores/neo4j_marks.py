@@ -132,7 +132,8 @@ def _statement(found: Mapping[str, Any], cipher: Cipher) -> MarkedStatement:
                 mark["standing_statement"],
                 mark["premise"],
                 mark["reason"] == Reason.CORRECTED,
-                "" if mark["reason"] == Reason.CORRECTED and not mark["is_called_wrong"] else mark["statement"],
+                mark["statement"],
+                mark["is_called_wrong"],
             )
             for mark in marks
             if mark["state"] == State.APPLIED

@@ -138,5 +138,6 @@ def _mark(row: Row) -> SentenceMark:
         row["standing_statement"],
         row["premise"],
         row["reason"] == Reason.CORRECTED,
-        "" if row["reason"] == Reason.CORRECTED and not row["is_called_wrong"] else row["statement"],
+        row["statement"],
+        row["is_called_wrong"],
     )
