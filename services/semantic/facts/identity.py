@@ -11,6 +11,7 @@ from typing import Final
 from services.common.scope import Scope
 from services.common.values.compare import relation
 from services.common.values.model import Relation
+from services.common.values.reading import read_clauses
 from services.semantic.facts.extraction.vocabulary import PREDICATES
 from services.semantic.facts.model import FactDraft, FactRecord
 from services.semantic.facts.slots import EVENTS, named, slot_of
@@ -100,7 +101,8 @@ def exclusion(earlier: FactDraft, later: FactDraft) -> Exclusion:
     """What follows from the later one of two facts of one topic.
 
     Where the slot of one is not known, the value guard decides by their texts (SPEC 3.5): what is said to have changed
-    ends, and what contradicts each other is linked.
+    ends, and what contradicts each other is linked. A fact that says several things is linked too: the rest of it may
+    still hold.
     """
     both_known = all(draft.subject and draft.predicate and draft.object for draft in (earlier, later))
     if both_known:
@@ -108,7 +110,9 @@ def exclusion(earlier: FactDraft, later: FactDraft) -> Exclusion:
             return Exclusion.ENDED
         if not is_open(earlier) or not is_open(later) or not _are_of_one_slot(earlier, later):
             return Exclusion.NONE
-    return _BY_TEXT.get(relation(earlier.text, later.text), Exclusion.NONE)
+    found = _BY_TEXT.get(relation(earlier.text, later.text), Exclusion.NONE)
+    says_more = found is Exclusion.ENDED and len(read_clauses(earlier.text) or ()) > 1
+    return Exclusion.LINKED if says_more else found
 
 
 def _are_of_one_slot(one: FactDraft, other: FactDraft) -> bool:
