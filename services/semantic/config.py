@@ -86,6 +86,8 @@ class EvidenceSettings:
     is not known."""
     contradiction_candidates_max: CountOrNone = 8
     """Similar facts that such a statement is compared with, the most similar first."""
+    contradiction_texts_max: Count = 16
+    """Facts of one topic, last said first, that are compared by their texts. Earlier ones stay as they are."""
     supports_max: Count = 128
     """Newest interactions that support a fact in other words which its state follows from. Earlier ones count."""
     decay_per_day: Positive = 0.01

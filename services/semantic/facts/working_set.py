@@ -239,7 +239,7 @@ class FactWorkingSet:
         for record in self._records.values():
             if record.topic is not None and record.topic in self._touched_topics:
                 by_topic.setdefault(record.topic, []).append(record)
-        topics = {topic: Topic(records, self._settings) for topic, records in by_topic.items()}
+        topics = {topic: Topic(self._compared(records), self._settings) for topic, records in by_topic.items()}
         affected = dict(self._touched)
         for topic in topics.values():
             affected.update(dict.fromkeys(record.fact_id for record in topic.records if not record.is_context))
@@ -265,6 +265,13 @@ class FactWorkingSet:
             if fact is not None:
                 found.append(self._change(record, fact))
         return found
+
+    def _compared(self, records: Sequence[FactRecord]) -> list[FactRecord]:
+        """The facts of a topic, of those that only texts compare the last said: earlier ones stay as they are."""
+        by_text = [r for r in records if r.fact_id not in self._touched and is_open(leading_draft(r))]
+        by_text.sort(key=lambda record: max(statement.order for statement in record.statements))
+        earlier = {record.fact_id for record in by_text[: -self._settings.contradiction_texts_max]}
+        return [record for record in records if record.fact_id not in earlier]
 
     def state(self, fact_id: FactId) -> Fact:
         """The state of a fact that was touched, after `changes`."""

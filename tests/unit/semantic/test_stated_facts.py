@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from services.common.owners import UserId
 from services.common.parsing.port import NoParser
 from services.common.scope import GLOBAL_SCOPE
 from services.semantic.config import EvidenceSettings
@@ -141,9 +142,8 @@ def test_spec_3_5_texts_decide_where_no_slot_does(earlier: FactDraft, later: Fac
 
 
 def _present(draft: FactDraft) -> Fact:
-    return Fact(
-        FactId("f"), "u", draft.text, draft.subject, draft.predicate, draft.object, draft.category, 0.9, 0.5, NOW, NOW  # type: ignore[arg-type]
-    )  # fmt: skip
+    parts = (draft.text, draft.subject, draft.predicate, draft.object, draft.category)
+    return Fact(FactId("f"), UserId("u"), *parts, 0.9, 0.5, NOW, NOW)
 
 
 ROME, ULM = stated("Ada lives in Rome", "Ada", "lives_in", "Rome"), stated("Ada lives in Ulm", "Ada", "lives_in", "Ulm")
@@ -167,9 +167,9 @@ def test_spec_3_5_a_new_text_says_what_a_fact_is_about_unless_the_caller_does(
     assert (found.text, found.subject, found.predicate, found.object) == (text, *parts)
 
 
-def _working_set() -> FactWorkingSet:
+def _working_set(prefix: str = "f") -> FactWorkingSet:
     ids = itertools.count()
-    return FactWorkingSet("u", EvidenceSettings(), new_id=lambda: f"f{next(ids)}", model="m")  # type: ignore[arg-type]
+    return FactWorkingSet(UserId("u"), EvidenceSettings(), new_id=lambda: f"{prefix}{next(ids):02}", model="m")
 
 
 def _enter(working_set: FactWorkingSet, draft: FactDraft, hour: int) -> FactId:
@@ -189,6 +189,31 @@ def test_spec_3_5_the_order_in_which_texts_are_compared_has_no_effect(order: tup
     assert [state.valid_to_time for state in states] == [NOW + timedelta(hours=1), NOW + timedelta(hours=2), None]
     links = [{other for other in range(3) if ids[other] in state.contradictions} for state in states]
     assert links == [{1}, {0, 2}, {1}]
+
+
+def test_spec_3_5_of_many_texts_that_contradict_each_other_the_last_ones_are_compared() -> None:
+    count, settings = 40, EvidenceSettings()
+    working_set = _working_set()
+    texts = [stated(f"The weekly build takes {number} minutes") for number in range(1, count + 1)]
+    ids = [_enter(working_set, text, hour) for hour, text in enumerate(texts)]
+    for one, other in itertools.pairwise(ids):
+        working_set.join(one, other)
+    records = [working_set.record(fact_id) for fact_id in ids]
+    working_set.changes()
+    stored = [replace(r, fact=working_set.state(r.fact_id)) for r in records if r is not None]
+    assert len(stored) == count
+    later = _working_set("new")
+    later.load(sorted(stored, key=lambda record: record.fact_id))
+    new = later.enter(
+        Statement(StatementId("new"), NOW + timedelta(days=9), stated("The weekly build takes 99 minutes now"), ()),
+        GLOBAL_SCOPE,
+        EMBEDDER.vector("x"),
+    )
+    later.join(new, ids[-1])
+    changed = {change.fact.fact_id: change.fact for change in later.changes()}
+    ended = {fact_id for fact_id, fact in changed.items() if fact.valid_to_time is not None}
+    assert ended == set(ids[-settings.contradiction_texts_max - 1 :])
+    assert changed.keys() == {new, *ended}
 
 
 def test_spec_3_5_a_fact_that_was_stored_before_is_confirmed_by_the_same_words() -> None:

@@ -387,7 +387,7 @@ def test_spec_3_5_of_three_homes_the_first_and_the_last_contradict_by_the_one_be
         fact("2", "Lyon", against=["1", "3"], day=1),
         fact("3", "Ulm", against=["2"], day=2, predicate="Lives in"),
     ]
-    (conflict,) = resolve((), homes, ConflictChoice()).conflicts
+    (conflict,) = resolve((), tuple(homes), ConflictChoice()).conflicts
     assert (conflict.winner_id, set(conflict.loser_ids)) == ("3", {"1", "2"})
 
 
@@ -399,6 +399,6 @@ def test_spec_3_5_texts_that_are_linked_contradict_and_others_do_not() -> None:
     for number, hit in enumerate(texts):
         hit.fact.subject = ""
         hit.fact.text = f"The meeting is at {number}."
-    (conflict,) = resolve((), texts, ConflictChoice()).conflicts
+    (conflict,) = resolve((), tuple(texts), ConflictChoice()).conflicts
     assert (conflict.winner_id, conflict.loser_ids, conflict.kind) == ("2", ("1",), ConflictKind.VALUE)
     assert conflict.subject == "The meeting is at 1."
