@@ -60,6 +60,7 @@ from services.semantic.facts.comparison import fact_comparer
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.model_extractor import ModelFacts
 from services.semantic.facts.extraction.port import FactExtractor
+from services.semantic.facts.extraction.stated import StatedFactReader
 from services.semantic.facts.feedback import FactFeedback
 from services.semantic.facts.merging import FactMerging
 from services.semantic.facts.removal import FactRemoval
@@ -302,6 +303,7 @@ def open_semantic_on(
             resources.language_model, chosen.model_extraction, nameless_subject=chosen.extraction.nameless_subject
         ),
         marks=stores.fact_marks,
+        stated=StatedFactReader(resources.parser, chosen.extraction),
     )
     supersessions = SupersessionService(
         stores.supersessions,

@@ -81,6 +81,13 @@ class EvidenceSettings:
     """Similarity from which on a new statement is compared with a fact that it may support."""
     support_candidates_max: CountOrNone = 8
     """Similar facts that a new statement is compared with, the most similar first."""
+    contradiction_cosine_above: Share = 0.85
+    """Similarity above which a statement is compared with a fact that may contradict it, where the slot of one of them
+    is not known."""
+    contradiction_candidates_max: CountOrNone = 8
+    """Similar facts that such a statement is compared with, the most similar first."""
+    contradiction_texts_max: Count = 16
+    """Facts of one topic, last said first, that are compared by their texts. Earlier ones stay as they are."""
     supports_max: Count = 128
     """Newest interactions that support a fact in other words which its state follows from. Earlier ones count."""
     decay_per_day: Positive = 0.01

@@ -342,3 +342,5 @@ class FactSupportsContract:
                 ),
             )
             assert [fact.text for fact in near] == [TWELVE, DOZEN][:limit]
+            cosines = [float(vector(TWELVE) @ vector(fact.text)) for fact in near]
+            assert [fact.similarity for fact in near] == pytest.approx(cosines, abs=1e-3)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.evidence import counted_statements, leading_draft
-from services.semantic.facts.identity import exclude_each_other
+from services.semantic.facts.identity import Exclusion, exclusion
 from services.semantic.facts.model import FactId, FactRecord, Statement
 
 
@@ -61,7 +61,7 @@ class Topic:
                 other, fact_id = self._said[i]
                 if until is not None and other.time >= until:
                     break
-                if self._excludes(record.fact_id, fact_id):
+                if self._exclusion(record.fact_id, fact_id) is Exclusion.ENDED:
                     found.append(other)
                     self._link(record.fact_id, fact_id)
                     break
@@ -71,14 +71,20 @@ class Topic:
         mine = self._records[number].fact_id
         after = (record.fact_id for record in self._records[number + 1 :])
         before = (record.fact_id for record in reversed(self._records[:number]))
-        contradicts: Callable[[FactId], bool] = lambda other: self._excludes(mine, other)  # noqa: E731
-        for others in (after, before):
+        follows: Callable[[FactId], bool] = lambda other: self._excludes(mine, other)  # noqa: E731
+        precedes: Callable[[FactId], bool] = lambda other: self._excludes(other, mine)  # noqa: E731
+        for others, contradicts in ((after, follows), (before, precedes)):
             nearest = next(filter(contradicts, others), None)
             if nearest is not None:
                 self._link(mine, nearest)
 
-    def _excludes(self, one: FactId, other: FactId) -> bool:
-        return one != other and exclude_each_other(self._drafts[one], self._drafts[other])
+    def _excludes(self, earlier: FactId, later: FactId) -> bool:
+        return self._exclusion(earlier, later) is not Exclusion.NONE
+
+    def _exclusion(self, earlier: FactId, later: FactId) -> Exclusion:
+        if earlier == later:
+            return Exclusion.NONE
+        return exclusion(self._drafts[earlier], self._drafts[later])
 
     def _link(self, one: FactId, other: FactId) -> None:
         self._links[one].add(other)

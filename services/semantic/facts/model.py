@@ -129,6 +129,7 @@ class SimilarFact:
     text: str
     predicate: str  # empty where not known
     valid_from_time: datetime | None
+    similarity: float = 1.0  # cosine of both, in [-1, 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,10 @@ from services.semantic.facts.model import (
     StatementId,
 )
 from services.semantic.facts.reading import ReadFacts, ReadTurn, read_turns
+from services.semantic.facts.stating import StatedReader, StatedTexts, updated
 from services.semantic.facts.store import FactSearch, FactStore, FactWriter
-from services.semantic.facts.supporting import Entered, add_support
+from services.semantic.facts.supporting import Entered, add_support, near_facts
+from services.semantic.facts.text_conflicts import join_conflicting
 from services.semantic.facts.working_set import FactWorkingSet
 
 _LATER: Final = timedelta(microseconds=1)
@@ -58,11 +60,14 @@ class FactService:
         settings: SemanticSettings,
         model_facts: ModelFacts | None = None,
         marks: FactMarkStore | None = None,
+        stated: StatedReader | None = None,
     ) -> None:
         """All collaborators are owned by the caller.
 
-        `model_facts` adds to what `extractor` finds. What `marks` supersede, facts that are read show.
+        `model_facts` adds to what `extractor` finds. What `marks` supersede, facts that are read show. `stated` reads
+        what callers state as a text alone.
         """
+        self._stated = StatedTexts(store, stated)
         self._ends = FactEnds(marks, settings.evidence)
         self._former = FormerFacts(store, self._ends, settings)
         self._model_facts = model_facts
@@ -125,16 +130,17 @@ class FactService:
 
         Raises:
             InvalidArgument: The request id was used for something else.
+            StoreUnavailable: The store, the model or the parser cannot be used.
         """
         now = self._clock.now()
-        statement = Statement(
-            StatementId(self._ids.new_id()), now, command.draft, command.derived_from, recorded_time=now
-        )
-        [vector] = await self._embedder.embed([command.draft.text])
+        draft = await self._stated.completed(command.draft, now)
+        statement = Statement(StatementId(self._ids.new_id()), now, draft, command.derived_from, recorded_time=now)
+        [vector] = await self._embedder.embed([draft.text])
 
         async def enter(writer: FactWriter) -> Fact:
-            working_set = await self._loaded(writer, command.owner, [(command.draft, command.scope)])
+            working_set = await self._loaded(writer, command.owner, [(draft, command.scope)])
             fact_id = working_set.enter(statement, command.scope, vector)
+            await self._compare(writer, working_set, Entered(fact_id, statement, command.scope, vector))
             await writer.put(working_set.changes())
             return working_set.state(fact_id)
 
@@ -200,13 +206,14 @@ class FactService:
         now = self._clock.now()
         text = command.values.get("text")
         vector = None if text is None else (await self._embedder.embed([text]))[0]
+        readings = await self._stated.readings(command.owner, command.fact_id, command.values, now)
 
         async def correct(writer: FactWriter) -> Fact:
             records = await writer.records_of([command.fact_id])
             record, present = found_record(records, command.fact_id, command.etag)
             if present.status is FactStatus.MERGED_INTO:
                 raise FailedPrecondition("the fact was merged into another one: update that one")
-            draft = replace(_draft_of(present), **command.values)
+            draft = updated(replace(_draft_of(present), **command.values), present, readings)
             if draft == _draft_of(present):
                 return present
             check_validity(draft)
@@ -224,6 +231,8 @@ class FactService:
             )
             await writer.unlink(command.fact_id)
             working_set.correct(command.fact_id, correction, vector)
+            if vector is not None:
+                await self._compare(writer, working_set, Entered(command.fact_id, correction, record.scope, vector))
             await writer.put(working_set.changes())
             return working_set.state(command.fact_id)
 
@@ -293,11 +302,19 @@ class FactService:
                 entered.append(Entered(fact_id, statement, source.scope, vector))
             results.append(ExtractionResult(source.interaction_id, tuple(fact_ids)))
         model, evidence = self._embedder.model_id, self._settings.evidence
-        await add_support(writer, working_set, entered, model=model, settings=evidence, now=now)
+        near = await near_facts(writer, entered, model=model, settings=evidence)
+        await add_support(writer, working_set, entered, near, settings=evidence, now=now)
+        await join_conflicting(writer, working_set, near, settings=evidence)
         changes = working_set.changes()
         if changes:
             await writer.put(changes)
         return results
+
+    async def _compare(self, writer: FactWriter, working_set: FactWorkingSet, one: Entered) -> None:
+        """Compares what a caller states with facts of which no slot says that they exclude it."""
+        model, evidence = self._embedder.model_id, self._settings.evidence
+        near = await near_facts(writer, [one], model=model, settings=evidence)
+        await join_conflicting(writer, working_set, near, settings=evidence)
 
     async def _loaded(
         self, writer: FactWriter, owner: Owner, drafts: Sequence[tuple[FactDraft, Scope]]

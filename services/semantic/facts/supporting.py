@@ -7,9 +7,11 @@ by what was said before it too, so that the order in which statements arrive dec
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from services.common.embedding.vectors import Vector
 from services.common.scope import Scope
@@ -32,12 +34,53 @@ class Entered:
     vector: Vector  # of its text
 
 
+Near: TypeAlias = tuple[Entered, SimilarFact]
+"""A statement beside a stored fact that is similar to it."""
+
+
+async def near_facts(
+    writer: FactWriter, entered: Sequence[Entered], *, model: str, settings: EvidenceSettings
+) -> list[Near]:
+    """The stored facts that statements are compared with, for either purpose; of each statement the nearest first.
+
+    Args:
+        writer: Of the work in which the statements were entered.
+        entered: The statements.
+        model: Of the vectors.
+        settings: Bounds.
+    """
+    bounds = [
+        (settings.support_candidates_max, settings.support_cosine_min),
+        (settings.contradiction_candidates_max, settings.contradiction_cosine_above),
+    ]
+    wanted = [bound for bound in bounds if bound[0]]
+    if not wanted:
+        return []
+    limit, cosine_min = max(count for count, _ in wanted), min(cosine for _, cosine in wanted)
+    near: list[Near] = []
+    for one in entered:
+        found = await writer.similar(one.vector, one.scope, model=model, cosine_min=cosine_min, limit=limit)
+        near += [(one, similar) for similar in found if similar.fact_id != one.fact_id]
+    return near
+
+
+def first_of_each(near: Sequence[Near], count_max: int) -> list[Near]:
+    """At most so many pairs of each statement, the nearest."""
+    counts: Counter[int] = Counter()
+    found: list[Near] = []
+    for pair in near:
+        counts[id(pair[0])] += 1
+        if counts[id(pair[0])] <= count_max:
+            found.append(pair)
+    return found
+
+
 async def add_support(
     writer: FactWriter,
     working_set: FactWorkingSet,
     entered: Sequence[Entered],
+    near: Sequence[Near],
     *,
-    model: str,
     settings: EvidenceSettings,
     now: datetime,
 ) -> None:
@@ -47,22 +90,14 @@ async def add_support(
         writer: Of the work in which the statements were entered.
         working_set: Where they were entered; its changes were not taken yet.
         entered: The statements.
-        model: Of the vectors.
+        near: What they are similar to.
         settings: Bounds.
         now: When the support is recorded.
     """
     if not settings.support_candidates_max:
         return
-    pairs = _pairs_within(entered, settings)
-    for one in entered:
-        found = await writer.similar(
-            one.vector,
-            one.scope,
-            model=model,
-            cosine_min=settings.support_cosine_min,
-            limit=settings.support_candidates_max,
-        )
-        pairs += [(one, similar) for similar in found if similar.fact_id != one.fact_id]
+    similar = [pair for pair in near if pair[1].similarity >= settings.support_cosine_min]
+    pairs = [*_pairs_within(entered, settings), *first_of_each(similar, settings.support_candidates_max)]
     if not pairs:
         return
     # Reading takes up to a millisecond a pair.
@@ -78,9 +113,9 @@ async def add_support(
                 _support_by_all(working_set, one.fact_id, other, now)
 
 
-def _pairs_within(entered: Sequence[Entered], settings: EvidenceSettings) -> list[tuple[Entered, SimilarFact]]:
+def _pairs_within(entered: Sequence[Entered], settings: EvidenceSettings) -> list[Near]:
     """Similar statements of different facts that were entered together: the store knows none of them yet."""
-    found: list[tuple[Entered, SimilarFact]] = []
+    found: list[Near] = []
     for number, one in enumerate(entered):
         similar = [
             (float(one.vector @ other.vector), place, other)

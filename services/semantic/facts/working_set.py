@@ -20,7 +20,7 @@ from services.semantic.facts.evidence import (
     with_statement,
     without_given,
 )
-from services.semantic.facts.identity import Keys, keys_of
+from services.semantic.facts.identity import Keys, is_open, joint_topic, keys_of
 from services.semantic.facts.model import (
     Fact,
     FactDraft,
@@ -55,6 +55,7 @@ class FactWorkingSet:
         self._touched_topics: set[bytes] = set()
         self._vectors: dict[str, Vector] = {}
         self._states: dict[FactId, Fact] = {}
+        self._moved: set[FactId] = set()  # those of which only the topic or the identity may be new
 
     def keys(self, drafts: Iterable[tuple[FactDraft, Scope]]) -> list[Keys]:
         """What to load for the drafts, each once.
@@ -66,6 +67,8 @@ class FactWorkingSet:
             key = keys_of(draft, scope)
             keys[key] = None
             keys[Keys(key.text_identity, key.text_identity, None)] = None
+            if key.former is not None:
+                keys[Keys(key.former, key.text_identity, None)] = None
         return list(keys)
 
     def load(self, records: Sequence[FactRecord]) -> None:
@@ -95,12 +98,46 @@ class FactWorkingSet:
             self._stored[fact_id] = frozenset()
             self._stored_supports[fact_id] = frozenset()
         else:
-            record = with_statement(self._records[fact_id], statement)
+            record = self._placed(with_statement(self._records[fact_id], statement), keys)
         self._records[fact_id] = record
         self._index(record)
         self._vectors[statement.draft.text] = vector
         self._touch(fact_id)
         return fact_id
+
+    def _placed(self, record: FactRecord, keys: Keys) -> FactRecord:
+        """A fact that a statement confirms, found by what that says where so far only its text was known.
+
+        So is one that was stored while predicates counted as they were written.
+        """
+        was_open = record.topic is None and is_open(leading_draft(self._records[record.fact_id]))
+        is_former = keys.former is not None and record.identity == keys.former
+        if not ((was_open and not keys.is_by_text) or is_former) or keys.identity in self._by_identity:
+            return record
+        self._moved.add(record.fact_id)
+        return replace(record, identity=keys.identity, topic=keys.topic)
+
+    def join(self, one_id: FactId, other_id: FactId) -> None:
+        """Have two loaded facts compared: the texts say what excludes what. See `identity.exclusion`.
+
+        A fact whose slot is known stays with those of its slot; the others, and all that they are compared with, move.
+        """
+        one, other = self._records[one_id], self._records[other_id]
+        if one.topic is not None and one.topic == other.topic:
+            return
+        fixed = [record.topic for record in (one, other) if not is_open(leading_draft(record))]
+        known = [record.topic for record in (one, other) if record.topic is not None]
+        topic = fixed[0] if fixed else min(known, default=joint_topic(one, other))
+        if topic is None or len(fixed) > 1:
+            return
+        moving = {r.topic for r in (one, other) if r.topic is not None and r.topic != topic}
+        for record in list(self._records.values()):
+            is_asked = record.fact_id in (one_id, other_id)
+            if record.topic != topic and (is_asked or record.topic in moving) and is_open(leading_draft(record)):
+                self._records[record.fact_id] = replace(record, topic=topic)
+                self._moved.add(record.fact_id)
+        for fact_id in (one_id, other_id):
+            self._touch(fact_id)
 
     def record(self, fact_id: FactId) -> FactRecord | None:
         """A fact as it is in the set, if it is."""
@@ -158,12 +195,14 @@ class FactWorkingSet:
             raise AlreadyExists("fact", other)
         self._touch(fact_id)
         # What a fact says may be the words of one that was merged into it, which has the identity and leads here.
+        is_same = (keys.identity, keys.text_identity) == (record.identity, record.text_identity)
         is_free = self._by_identity.get(keys.identity, fact_id) == fact_id
         self._records[fact_id] = replace(
             with_statement(record, correction),
             identity=keys.identity if is_free else record.identity,
             text_identity=keys.text_identity,
-            topic=keys.topic,
+            # What is compared by its text is compared with the same facts while it says the same.
+            topic=record.topic if is_same and is_open(correction.draft) else keys.topic,
             judgement=0,  # it was of what the fact said before
         )
         self._unlink({fact_id})
@@ -200,7 +239,7 @@ class FactWorkingSet:
         for record in self._records.values():
             if record.topic is not None and record.topic in self._touched_topics:
                 by_topic.setdefault(record.topic, []).append(record)
-        topics = {topic: Topic(records, self._settings) for topic, records in by_topic.items()}
+        topics = {topic: Topic(self._compared(records), self._settings) for topic, records in by_topic.items()}
         affected = dict(self._touched)
         for topic in topics.values():
             affected.update(dict.fromkeys(record.fact_id for record in topic.records if not record.is_context))
@@ -220,10 +259,19 @@ class FactWorkingSet:
             if record.is_reduced or record.judgement is not None or has_news:
                 derived = replace(derived, fade_time=fade_time(record, derived, self._settings))
             fact = changed(record, derived)
+            if fact is None and fact_id in self._moved and record.fact is not None:
+                fact = replace(derived, revision=record.fact.revision)  # what it says is as it was
             self._states[fact_id] = fact or derived
             if fact is not None:
                 found.append(self._change(record, fact))
         return found
+
+    def _compared(self, records: Sequence[FactRecord]) -> list[FactRecord]:
+        """The facts of a topic, of those that only texts compare the last said: earlier ones stay as they are."""
+        by_text = [r for r in records if r.fact_id not in self._touched and is_open(leading_draft(r))]
+        by_text.sort(key=lambda record: max(statement.order for statement in record.statements))
+        earlier = {record.fact_id for record in by_text[: -self._settings.contradiction_texts_max]}
+        return [record for record in records if record.fact_id not in earlier]
 
     def state(self, fact_id: FactId) -> Fact:
         """The state of a fact that was touched, after `changes`."""
@@ -266,6 +314,8 @@ class FactWorkingSet:
 
     def _known(self, keys: Keys) -> FactId | None:
         known = self._by_identity.get(keys.identity)
+        if known is None and keys.former is not None:
+            known = self._by_identity.get(keys.former)
         if known is None:
             known = (self._by_text if keys.is_by_text else self._by_identity).get(keys.text_identity)
         return None if known is None else self._standing(known)

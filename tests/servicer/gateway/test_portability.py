@@ -125,6 +125,9 @@ async def a_life(client: Client, user_id: str) -> None:
     for text in ("Ada keeps a diary of her long trips", "Ada writes a diary of her long trips"):
         await client.create_fact(user_id, text, FactCategory.CONTEXT)
     await client.run_job(user_id, "semantic.merge_facts")
+    server = "The old build server in the cold cellar runs Debian"
+    for text in ("The user has a cello", f"{server} 12", f"{server} 13 now", f"{server} 13 since May", f"{server} 14"):
+        await client.create_fact(user_id, text, FactCategory.CONTEXT)  # compared with turns, and with each other
     tea = await client.create_note(user_id, "Tea is best hot.", NoteKind.FACT)
     pot = await client.create_note(user_id, "The pot is on the shelf.", NoteKind.OBSERVATION)
     await client.create_link(user_id, tea.note.note_id, pot.note.note_id, LinkType.SUPPORTS)

@@ -30,7 +30,7 @@ from services.gateway.recall.answer.losses import (
     facts_contradict,
     from_facts,
     from_turns,
-    one_valued_attributes,
+    linked_facts,
     settled,
     settled_claims,
     stored_facts,
@@ -251,10 +251,10 @@ class ConflictResolution:
             if hit.fact.contradictions and hit.fact.first_observed_time.seconds <= last
         ]
 
-        one_valued = one_valued_attributes([facts[rival.rank].fact for rival in rivals])
+        chains = linked_facts([facts[rival.rank].fact for rival in rivals])
 
         def contradict(one: Rival, other: Rival) -> Contradiction | None:
-            return facts_contradict(facts[one.rank].fact, facts[other.rank].fact, one_valued)
+            return facts_contradict(facts[one.rank].fact, facts[other.rank].fact, chains)
 
         return settled(rivals, contradict, MemoryKind.FACT, policy)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -171,26 +171,30 @@ def _reason(winner: Rival, loser: Rival, policy: ConflictPolicy) -> ConflictReas
     return ConflictReason.LATER if winner.said_seconds > loser.said_seconds else ConflictReason.RANK
 
 
-def one_valued_attributes(facts: Sequence[facts_pb2.Fact]) -> frozenset[tuple[str, str]]:
-    """Subjects and predicates that have one value at a time: two facts of each exclude each other, says the tier."""
-    return frozenset(
-        (one.subject, one.predicate)
-        for one in facts
-        for other in facts
-        if other.fact_id in one.contradictions and one.subject == other.subject and one.predicate == other.predicate
-    )
+def linked_facts(facts: Sequence[facts_pb2.Fact]) -> Mapping[str, str]:
+    """Facts of one subject and predicate that the tier has linked, directly or by way of others: the same id for each.
+
+    Only by way of links: that somebody has three pianos and not two says nothing of the boat that they have.
+    """
+    chains = {fact.fact_id: fact.fact_id for fact in facts}
+    by_id = {fact.fact_id: fact for fact in facts}
+    for one in facts:
+        for other in map(by_id.get, one.contradictions):
+            if other is not None and one.object and _attribute(one) == _attribute(other):
+                former, chain = chains[other.fact_id], chains[one.fact_id]
+                chains.update({fact_id: chain for fact_id, found in chains.items() if found == former})
+    return chains
 
 
-def facts_contradict(
-    one: facts_pb2.Fact, other: facts_pb2.Fact, one_valued: frozenset[tuple[str, str]]
-) -> Contradiction | None:
-    """By the links of the semantic tier. These join neighbours in time; others of one attribute are joined here."""
+def facts_contradict(one: facts_pb2.Fact, other: facts_pb2.Fact, chains: Mapping[str, str]) -> Contradiction | None:
+    """By the links of the semantic tier. These join neighbours in time; others of one chain are joined here."""
     is_linked = other.fact_id in one.contradictions or one.fact_id in other.contradictions
-    attribute = (one.subject, one.predicate)
-    shares_attribute = attribute == (other.subject, other.predicate) and attribute in one_valued
-    if not is_linked and not (shares_attribute and _differ(one.object, other.object)):
+    is_in_chain = chains[one.fact_id] == chains[other.fact_id]
+    if not is_linked and not (is_in_chain and _differ(one.object, other.object)):
         return None
-    if one.predicate != other.predicate:
+    if not (one.predicate and other.predicate):
+        return ConflictKind.VALUE, one.text
+    if _attribute(one) != _attribute(other):
         return ConflictKind.NEGATION, f"{one.subject} {_words(one.predicate)} {one.object}".strip()
     return ConflictKind.VALUE, f"{one.subject} {_words(one.predicate)}".strip()
 
@@ -236,6 +240,10 @@ def without_circles(losses: Iterable[Loss]) -> Iterator[Loss]:
         if pair not in seen and pair[::-1] not in seen:
             seen.add(pair)
             yield loss
+
+
+def _attribute(fact: facts_pb2.Fact) -> tuple[str, str]:
+    return fact.subject.casefold(), _words(fact.predicate).casefold()
 
 
 def _differ(one: str, other: str) -> bool:

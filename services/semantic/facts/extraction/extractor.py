@@ -39,7 +39,7 @@ _BARE: Final = 0.9
 _ASKED_CONFIDENCE: Final = 0.85
 _START: Final = "start_date"
 _JOBS: Final = frozenset({"works_at", "starts_job", "works_as"})
-_OF_NAMED: Final = word_set(
+OF_NAMED: Final = word_set(
     """
     getting_married expecting relationship_status lives_in works_at moving_to age works_as starts_job
     allergic_to visited event plans_to has_appointment likes dislikes studies plays has_pet has_children
@@ -211,7 +211,7 @@ def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:
     if not clause.places:
         return
     for finding in read(reader):
-        if subject.kind == "other" and finding.predicate not in (_OF_PERSONS if subject.is_doubtful else _OF_NAMED):
+        if subject.kind == "other" and finding.predicate not in (_OF_PERSONS if subject.is_doubtful else OF_NAMED):
             continue
         fact = _draft_of(finding, reader, clause, name, said)
         if fact is not None:

@@ -82,7 +82,7 @@ SEARCH f IN (
 ) SCORE AS score
 WITH f, score WHERE 2.0 * score - 1.0 >= $cosine_min AND f.valid_to_time IS NULL
 WITH f, score ORDER BY score DESC, f.fact_id
-RETURN f.fact_id AS fact_id, f.text AS text, f.predicate AS predicate,
+RETURN f.fact_id AS fact_id, f.text AS text, f.predicate AS predicate, 2.0 * score - 1.0 AS similarity,
     {microseconds("f.valid_from_time")} AS valid_from_time
 """
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
@@ -137,7 +137,9 @@ def support_of(row: Record) -> Support:
 
 def similar_fact(row: Any) -> SimilarFact:
     """What `SIMILAR` returns."""
-    return SimilarFact(FactId(row["fact_id"]), row["text"], row["predicate"], moment_of(row["valid_from_time"]))
+    return SimilarFact(
+        FactId(row["fact_id"]), row["text"], row["predicate"], moment_of(row["valid_from_time"]), row["similarity"]
+    )
 
 
 def support_rows(changes: Sequence[FactChange]) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ RETURNING fact_id
 """
 # Vectors have length 1, so that the inner product is the cosine.
 SIMILAR: Final = f"""
-SELECT fact_id, text, subject, predicate, object, valid_from_time FROM semantic.facts
+SELECT fact_id, text, subject, predicate, object, valid_from_time, -({VECTOR} <#> $4) AS similarity FROM semantic.facts
 WHERE tenant_id = $1 AND user_id = $2 AND {HAS_VECTOR} AND scope_key = $5 AND status IN (1, 2)
     AND valid_to_time IS NULL AND -({VECTOR} <#> $4) >= $6
 ORDER BY {VECTOR} <#> $4, fact_id

@@ -83,7 +83,9 @@ class PostgresFactWriter:
         near = (model, vector, scope.key, cosine_min, limit)
         rows = await self._sealing.opened(FACTS, await self._connection.fetch(supports.SIMILAR, *self._key, *near))
         return [
-            SimilarFact(FactId(str(row["fact_id"])), row["text"], row["predicate"], row["valid_from_time"])
+            SimilarFact(
+                FactId(str(row["fact_id"])), row["text"], row["predicate"], row["valid_from_time"], row["similarity"]
+            )
             for row in rows
         ]
 

@@ -87,7 +87,9 @@ class FactServiceServicer:
     """
 
     def CreateFact(self, request, context):
-        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one.
+        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
+        excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
+        `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be read or embedded.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -127,7 +129,8 @@ class FactServiceServicer:
 
     def UpdateFact(self, request, context):
         """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
-        corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+        corrected fact. Where the text alone is updated, and subject, predicate and object were read in it or are empty, they
+        are read in the new text. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
         another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

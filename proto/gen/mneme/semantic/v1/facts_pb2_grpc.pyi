@@ -17,7 +17,10 @@ class FactServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.CreateFactRequest, _facts_pb2.CreateFactResponse]
-    """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one."""
+    """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
+    excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
+    `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be read or embedded.
+    """
     GetFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.GetFactRequest, _facts_pb2.GetFactResponse]
     """GetFact returns one fact with its versions. Fails with NOT_FOUND, also for a fact whose confidence is below 0.3
     unless the caller is an administrator.
@@ -35,7 +38,8 @@ class FactServiceStub:
     """
     UpdateFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.UpdateFactRequest, _facts_pb2.UpdateFactResponse]
     """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
-    corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+    corrected fact. Where the text alone is updated, and subject, predicate and object were read in it or are empty, they
+    are read in the new text. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
     another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
     """
     DeleteFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.DeleteFactRequest, _facts_pb2.DeleteFactResponse]
@@ -63,7 +67,10 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _facts_pb2.CreateFactRequest,
         context: _aio.ServicerContext[_facts_pb2.CreateFactRequest, _abc.Awaitable[_facts_pb2.CreateFactResponse]],
     ) -> _abc.Awaitable[_facts_pb2.CreateFactResponse]:
-        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one."""
+        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
+        excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
+        `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be read or embedded.
+        """
 
     @_abc_1.abstractmethod
     def GetFact(
@@ -111,7 +118,8 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_facts_pb2.UpdateFactRequest, _abc.Awaitable[_facts_pb2.UpdateFactResponse]],
     ) -> _abc.Awaitable[_facts_pb2.UpdateFactResponse]:
         """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
-        corrected fact. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+        corrected fact. Where the text alone is updated, and subject, predicate and object were read in it or are empty, they
+        are read in the new text. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
         another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
         """
 
