@@ -32,6 +32,8 @@ class ExtractionSettings:
     """Length of a fact's text: what is longer is a story and no fact."""
     asked_importance_bonus: Share = 0.15
     """Added to the importance of what somebody asks to be remembered."""
+    stated_wait_seconds: Seconds = 2.0
+    """For the reading of a fact that a caller states as a text alone; what takes longer is stored as it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ What the caller says of subject, predicate and object is never changed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from services.common.errors import NotFound
+from services.common.errors import NotFound, StoreUnavailable
 from services.common.owners import Owner
 from services.semantic.facts.identity import normalised
 from services.semantic.facts.model import Fact, FactDraft, FactId
@@ -27,7 +28,7 @@ class StatedReader(Protocol):
         """The one fact that says all that a text says, stated at a time; None where there is no such fact.
 
         Raises:
-            StoreUnavailable: Texts cannot be read right now.
+            StoreUnavailable: Texts cannot be read right now, or not in time.
         """
         ...
 
@@ -37,7 +38,7 @@ Readings = Mapping[str, FactDraft | None]
 
 
 class StatedTexts:
-    """Completes what callers state."""
+    """Completes what callers state. While texts cannot be read it is stored as stated: no write waits for that."""
 
     def __init__(self, store: FactStore, reader: StatedReader | None) -> None:
         """Reads texts with `reader`; nothing is read where there is none."""
@@ -47,21 +48,19 @@ class StatedTexts:
     async def completed(self, draft: FactDraft, time: datetime) -> FactDraft:
         """A draft that names no subject, predicate or object, with those of its text, and since when they hold.
 
-        Any other draft is returned as it is, and so is one whose text does not say one thing.
-
-        Raises:
-            StoreUnavailable: Texts cannot be read right now.
+        Any other draft is returned as it is, and so is one whose text does not say one thing, or cannot be read now.
         """
         if self._reader is None or _parts(draft) != _NOTHING:
             return draft
-        found = await self._reader.read(draft.text, time)
-        return draft if found is None else _with(draft, found)
+        with contextlib.suppress(StoreUnavailable):
+            found = await self._reader.read(draft.text, time)
+            return draft if found is None else _with(draft, found)
+        return draft
 
     async def readings(self, owner: Owner, fact_id: FactId, values: Mapping[str, Any], time: datetime) -> Readings:
-        """What a fact says and shall say, where an update changes its text alone; empty for other updates.
+        """What a fact says and shall say, where an update changes its text alone.
 
-        Raises:
-            StoreUnavailable: Texts cannot be read right now.
+        Empty for other updates, and where texts cannot be read now.
         """
         if self._reader is None or "text" not in values or not values.keys().isdisjoint(_PARTS):
             return {}
@@ -70,7 +69,9 @@ class StatedTexts:
         except NotFound:
             return {}  # the update says so, or repeats its first response
         texts = dict.fromkeys((present.text, str(values["text"])))
-        return {text: await self._reader.read(text, time) for text in texts}
+        with contextlib.suppress(StoreUnavailable):
+            return {text: await self._reader.read(text, time) for text in texts}
+        return {}
 
 
 def updated(draft: FactDraft, present: Fact, readings: Readings) -> FactDraft:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
 from services.common.owners import UserId
-from services.common.parsing.port import NoParser
+from services.common.parsing.model import ParsedText
+from services.common.parsing.port import NoParser, ParserFailedError
 from services.common.scope import GLOBAL_SCOPE
-from services.semantic.config import EvidenceSettings
+from services.semantic.config import EvidenceSettings, ExtractionSettings
 from services.semantic.facts.extraction.stated import StatedFactReader
 from services.semantic.facts.identity import Exclusion, exclusion, keys_of
 from services.semantic.facts.model import Fact, FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
 from services.semantic.facts.slots import named, slot_of
-from services.semantic.facts.stating import updated
+from services.semantic.facts.stating import StatedTexts, updated
+from services.semantic.facts.store import FactStore
 from services.semantic.facts.working_set import FactWorkingSet
 from tests.support.embedding import HashingEmbedder
 from tests.support.parsing import InProcessParser
@@ -92,6 +97,25 @@ async def test_spec_3_5_a_date_in_a_text_says_since_when() -> None:
 
 async def test_spec_3_5_without_a_parser_nothing_is_read() -> None:
     assert await StatedFactReader(NoParser()).read("Ada lives in Berlin.", NOW) is None
+
+
+class BusyParser(NoParser):
+    """A parser that is busy, or never comes to an end."""
+
+    def __init__(self, *, hangs: bool) -> None:
+        self._hangs = hangs
+
+    async def parse(self, texts: Sequence[str]) -> list[ParsedText]:  # noqa: ARG002 - never read
+        if self._hangs:
+            await asyncio.Event().wait()
+        raise ParserFailedError("busy")
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_spec_3_5_what_cannot_be_read_now_is_stored_as_it_is_stated(hangs: bool) -> None:
+    reader = StatedFactReader(BusyParser(hangs=hangs), ExtractionSettings(stated_wait_seconds=0.05))
+    draft = stated("Ada lives in Berlin.")
+    assert await StatedTexts(cast("FactStore", None), reader).completed(draft, NOW) == draft
 
 
 @pytest.mark.parametrize("predicate", ["lives in", "Lives In", "LIVES_IN", "lives-in", "livesIn", " lives  in "])

@@ -6,6 +6,7 @@ as "I am not allergic to nuts" of Ada. So it means the same as what Ada says in 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -80,8 +81,15 @@ class StatedFactReader:
             time: When: "last week" is counted from then.
 
         Raises:
-            StoreUnavailable: The parser is busy or was stopped.
+            StoreUnavailable: The parser is busy or was stopped, or does not read the text in time.
         """
+        try:
+            async with asyncio.timeout(self._settings.stated_wait_seconds):
+                return await self._read(text, time)
+        except (ParserFailedError, TimeoutError) as error:
+            raise StoreUnavailable("the parser cannot be used right now") from error
+
+    async def _read(self, text: str, time: datetime) -> FactDraft | None:
         try:
             spoken = await self._spoken(text)
             if spoken is None:
@@ -92,8 +100,6 @@ class StatedFactReader:
             parsed = await self._parser.parse(texts)
         except ParserMissingError:
             return None
-        except ParserFailedError as error:
-            raise StoreUnavailable("the parser cannot be used right now") from error
         found = self._extractor.facts_of(source, parsed)
         if len(found) != 1 or len(parsed) != 1 or len(parsed[0].sentences) != 1:
             return None

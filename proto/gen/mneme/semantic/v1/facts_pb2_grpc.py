@@ -89,7 +89,7 @@ class FactServiceServicer:
     def CreateFact(self, request, context):
         """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
         excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
-        `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be read or embedded.
+        `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be embedded.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

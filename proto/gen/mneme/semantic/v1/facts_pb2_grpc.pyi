@@ -19,7 +19,7 @@ class FactServiceStub:
     CreateFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.CreateFactRequest, _facts_pb2.CreateFactResponse]
     """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
     excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
-    `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be read or embedded.
+    `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be embedded.
     """
     GetFact: _aio.UnaryUnaryMultiCallable[_facts_pb2.GetFactRequest, _facts_pb2.GetFactResponse]
     """GetFact returns one fact with its versions. Fails with NOT_FOUND, also for a fact whose confidence is below 0.3
@@ -69,7 +69,7 @@ class FactServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_facts_pb2.CreateFactResponse]:
         """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
         excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
-        `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be read or embedded.
+        `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be embedded.
         """
 
     @_abc_1.abstractmethod
