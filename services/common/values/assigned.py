@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.fields import CHANGED
 from services.common.values.newness import plainly
+from services.common.values.nouns import nouns_of
 from services.common.values.patterns import CachedPattern
-from services.common.values.sentences import nouns_of
 from services.common.values.tokens import lemma
 
 _CHARS_MAX: Final = 250

@@ -57,7 +57,7 @@ PERSONS: Final = frozenset(
     stepdaughter stepfather stepmother grandson granddaughter gran granny nan nana grandad fiance fiancee
     """.split()  # noqa: SIM905 - words
 )
-"""Somebody else, besides the relatives of `complements.KIN`."""
+"""Somebody else, besides the relatives of `lexicon.KIN`."""
 
 ROLES: Final = (
     MULTIPLE_ROLES

@@ -12,6 +12,7 @@ from typing import Final
 from services.common.text_cache import text_cache
 from services.common.values.lexicon import (
     AUXILIARIES,
+    KIN,
     MONTHS,
     PARTS_OF_DAY,
     SEASONS,
@@ -28,13 +29,6 @@ from services.common.values.sameness import unshared
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import lemma
 
-KIN: Final = frozenset(
-    """
-    mother father mum mom dad parent grandmother grandfather grandma grandpa aunt uncle cousin brother sister son
-    daughter twin wife husband widow widower godmother godfather partner child kid niece nephew nan nana gran granny
-    grandad granddad auntie hubby missus stepmum stepdad stepmother stepfather
-    """.split()  # noqa: SIM905 - words
-)
 PASSING: Final = frozenset(
     """
     tired ill sick busy ready late early hungry thirsty cold hot here there back home away happy sad angry bored afraid

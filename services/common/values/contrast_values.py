@@ -7,9 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from services.common.values.families import rival_names
 from services.common.values.tokens import lemma
 
-_FOLDER: Final = Path(__file__).with_name("data")
+_FILE: Final = Path(__file__).with_name("data") / "contrasts.toml"
 _WRITTEN: Final = frozenset({"language", "front_end", "server"})
 """Kinds of rivals of which many are in use: only what is written anew is another one."""
 
@@ -41,8 +42,7 @@ class _Data(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _data() -> _Data:
-    tables = tomllib.loads((_FOLDER / "contrasts.toml").read_text("utf-8"))
-    rivals = tomllib.loads((_FOLDER / "families.toml").read_text("utf-8"))["rivals"]
+    tables = tomllib.loads(_FILE.read_text("utf-8"))
     named = tables.pop("rivals")
     classes = {
         f"rival {kind}": ContrastClass(
@@ -57,7 +57,7 @@ def _data() -> _Data:
         by_word.setdefault(words[0], []).append((words, kind, number, is_bound))
 
     for kind in classes:
-        for number, name in enumerate(rivals[kind.removeprefix("rival ")].split()):
+        for number, name in enumerate(rival_names(kind.removeprefix("rival "))):
             add(name, kind, number, is_bound=False)
     for kind, table in tables.items():
         about = frozenset(table.get("about", "").split())

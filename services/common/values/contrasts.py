@@ -16,8 +16,8 @@ from services.common.values.contrast_values import Found, class_of, found_in
 from services.common.values.frames import share_frame
 from services.common.values.lexicon import AUXILIARIES, IRREGULAR, MONTHS, PRONOUNS, VERBS, WEEKDAYS
 from services.common.values.model import Modality
+from services.common.values.nouns import TIMES, nouns_of
 from services.common.values.pieces import read_statement
-from services.common.values.sentences import TIMES, nouns_of
 from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma
 from services.common.values.whose import RELATIVES, SAME_KIN, canonical, people_in, spoken

@@ -19,13 +19,13 @@ from services.common.values.frames import has_another_value, is_stated_anew, tak
 from services.common.values.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.model import Modality, Relation
 from services.common.values.newness import plainly
+from services.common.values.nouns import nouns_of
 from services.common.values.orders import as_order, in_plain_form, is_one_off, is_ordered_otherwise
 from services.common.values.parts import QUOTED_VALUE, Part, parts_of
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
 from services.common.values.restated import gives_another_number
-from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_denied, is_replaced
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.subjects import split_verbs, with_name, with_subjects

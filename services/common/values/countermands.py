@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
 from services.common.values.newness import plainly
+from services.common.values.nouns import TIMES
 from services.common.values.orders import as_order
-from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 

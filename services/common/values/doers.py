@@ -14,10 +14,10 @@ from services.common.text_cache import text_cache
 from services.common.values.lexicon import PRONOUNS
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.newness import plainly
+from services.common.values.nouns import nouns_of
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.splitting import DETERMINERS
 from services.common.values.tokens import lemma
 

@@ -8,10 +8,10 @@ from typing import Final
 from services.common.values.endings import is_of_another_party
 from services.common.values.fields import ENDED
 from services.common.values.model import Modality
+from services.common.values.nouns import nouns_of
 from services.common.values.people import OTHERS, THIRD, is_of_others
 from services.common.values.pieces import Read
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.slots import has_got
 from services.common.values.tokens import lemma
 

@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
 from services.common.values.belongings import PERSONS
-from services.common.values.complements import KIN
-from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
+from services.common.values.lexicon import KIN, MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
 from services.common.values.model import Modality
+from services.common.values.nouns import nouns_of
+from services.common.values.people import is_deed_of_person
 from services.common.values.quantities import Token
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 
 _CHARS_MAX: Final = 250
@@ -283,11 +283,6 @@ def _is_about(clause: Clause, text: str, ended: _Ended) -> bool:
             or (ended.is_moved and subject - PERSONS - {"i", "we"} <= ended.words and bool(_AT_HOME & said))
         )
     return clause.verb not in _LASTING - {"be", "have", "meet"}
-
-
-def is_deed_of_person(clause: Clause) -> bool:
-    """Returns whether a clause says what another person does: "my tutor drives a Panda"."""
-    return clause.verb != "be" and any(word in PERSONS for item in clause.subject for word in str(item).split())
 
 
 def is_of_another_party(clause: Clause, piece: str) -> bool:

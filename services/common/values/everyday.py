@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from services.common.values.complements import KIN
+from services.common.values.lexicon import KIN
 from services.common.values.model import Value, ValueKind
+from services.common.values.nouns import nouns_of
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.slots import has_same_subject, is_plain
 from services.common.values.tokens import lemma
 

@@ -45,6 +45,7 @@ from services.common.values.means import goes_by_other_means
 from services.common.values.measures import is_measured_anew
 from services.common.values.model import Relation
 from services.common.values.newness import begins_later, plainly
+from services.common.values.nouns import nouns_of
 from services.common.values.openers import without_opener
 from services.common.values.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
 from services.common.values.owners import are_of_two_owners
@@ -60,7 +61,6 @@ from services.common.values.restated import gives_another_number, goes_back_to_a
 from services.common.values.restoring import is_so_after_all
 from services.common.values.reversals import is_reversed
 from services.common.values.rewording import as_own, in_plain_words, with_own_noun, with_span_first
-from services.common.values.sentences import nouns_of
 from services.common.values.shifting import is_set_anew
 from services.common.values.shortened import is_corrected_in_short
 from services.common.values.slots import is_denied, is_replaced, things_of

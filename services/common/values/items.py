@@ -12,10 +12,10 @@ from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.belongings import PERSONS
-from services.common.values.complements import KIN
+from services.common.values.lexicon import KIN
+from services.common.values.nouns import nouns_of
 from services.common.values.people import OTHERS
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_plain, things_of
 from services.common.values.tokens import lemma
 

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.complements import KIN
-from services.common.values.lexicon import MULTIPLE_ROLES, POSSESSIVES, PRONOUNS, VERBS
+from services.common.values.lexicon import KIN, MULTIPLE_ROLES, POSSESSIVES, PRONOUNS, VERBS
 from services.common.values.model import Modality
+from services.common.values.nouns import TIMES, nouns_of
 from services.common.values.patterns import CachedPattern
 from services.common.values.people import OTHERS
 from services.common.values.reading import Clause
-from services.common.values.sentences import TIMES, nouns_of
 from services.common.values.slots import has_got
 from services.common.values.tokens import lemma
 

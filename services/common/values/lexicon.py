@@ -338,6 +338,13 @@ MULTIPLE_ROLES: Final = _words(
     """
 )
 """Roles that several can have: "my brother is Finn" leaves room for another brother."""
+KIN: Final = _words(
+    """
+    mother father mum mom dad parent grandmother grandfather grandma grandpa aunt uncle cousin brother sister son
+    daughter twin wife husband widow widower godmother godfather partner child kid niece nephew nan nana gran granny
+    grandad granddad auntie hubby missus stepmum stepdad stepmother stepfather
+    """
+)
 CREATION_VERBS: Final = _words("write paint design build compose make found discover do lead manage direct invent draw")
 
 NOW: Final = frozenset(["now", "nowadays", "henceforth", "instead", "again", "meanwhile"])

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.fields import CHANGED
 from services.common.values.lexicon import PARTS_OF_DAY
+from services.common.values.nouns import TIMES, nouns_of
 from services.common.values.passing import is_for_a_while
 from services.common.values.patterns import CachedPattern
-from services.common.values.sentences import TIMES, nouns_of
 from services.common.values.splitting import DETERMINERS, verb_place
 from services.common.values.tokens import lemma, tokenize
 from services.common.values.unsure import UNSURE

@@ -21,10 +21,10 @@ from services.common.text_cache import text_cache
 from services.common.values.fields import CHANGED
 from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, WEEKDAYS
 from services.common.values.model import Value, ValueKind
+from services.common.values.nouns import nouns_of
 from services.common.values.phrases import Phrase, compiled, forms, read_phrases, value_words
 from services.common.values.quantities import ValueReader
 from services.common.values.sameness import Match, match_values
-from services.common.values.sentences import nouns_of
 from services.common.values.tokens import tokenize
 from services.common.values.whose import PARTNERS, RELATIVES, is_subject_speaker, people_in, spoken, turned_to
 

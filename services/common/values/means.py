@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import POSSESSIVES, PRONOUNS
+from services.common.values.lexicon import KIN, POSSESSIVES, PRONOUNS
+from services.common.values.nouns import TIMES
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import unshared
-from services.common.values.sentences import TIMES
 from services.common.values.slots import has_same_subject, is_plain
 
 _OWNERS: Final = frozenset(POSSESSIVES.values())

@@ -11,12 +11,11 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.values.belongings import ROLES
-from services.common.values.complements import KIN
-from services.common.values.lexicon import NOUNS_TOO, POSSESSIVES, PRONOUNS, VERBS
+from services.common.values.lexicon import KIN, NOUNS_TOO, POSSESSIVES, PRONOUNS, VERBS
 from services.common.values.model import Value, ValueKind
+from services.common.values.nouns import TIMES
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import DIMENSIONS, Match, match_values
-from services.common.values.sentences import TIMES
 from services.common.values.slots import are_of_other_parts, is_plain
 from services.common.values.splitting import are_two_of_a_kind
 from services.common.values.succession import is_of_another

@@ -7,8 +7,8 @@ from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.fields import OPPOSED
+from services.common.values.nouns import nouns_of
 from services.common.values.patterns import CachedPattern
-from services.common.values.sentences import nouns_of
 from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import lemma, tokenize
 

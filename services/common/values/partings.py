@@ -19,20 +19,21 @@ from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
 from services.common.values.belongings import PERSONS
+from services.common.values.families import families, rivals_in
 from services.common.values.holders import holder_of
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality
 from services.common.values.near import leaves_the_near
+from services.common.values.nouns import TIMES
 from services.common.values.phrases import Phrase, compiled, read_phrases, value_words
 from services.common.values.pieces import clauses_up_to, read_statement
 from services.common.values.reading import Clause
-from services.common.values.sentences import TIMES
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import lemma, tokenize
 from services.common.values.whose import RELATIVES, people_in, spoken, turned_to
 
 _FOLDER: Final = Path(__file__).with_name("data")
-_FILES: Final = ("partings.toml", "exchanges.toml", "families.toml")
+_FILES: Final = ("partings.toml", "exchanges.toml")
 _KINDS: Final = {"gone": "gone", "given_up": "gone", "done": "done", "swapped": "swapped", "taken_up": "taken_up"}
 """By list of phrases what they say."""
 _CHARS_MAX: Final = 250
@@ -99,12 +100,6 @@ _HOUSEHOLD: Final = frozenset({"kids", "kid", "children", "child"})
 _ALL: Final = frozenset({"everything", "it", "all", "team", "we", "stuff"})
 
 
-class _Data(NamedTuple):
-    by_word: dict[str, list[tuple[Phrase, str]]]
-    families: tuple[frozenset[str], ...]
-    rivals: dict[str, frozenset[str]]
-
-
 class _Parting(NamedTuple):
     """What a sentence says to be gone, exchanged or taken up."""
 
@@ -117,7 +112,7 @@ class _Parting(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _data() -> _Data:
+def _phrases() -> dict[str, list[tuple[Phrase, str]]]:
     tables = {
         key: table for file in _FILES for key, table in tomllib.loads((_FOLDER / file).read_text("utf-8")).items()
     }
@@ -126,12 +121,7 @@ def _data() -> _Data:
         for phrase in read_phrases(tables[key]):
             for word in phrase.anchors:
                 by_word[word].append((phrase, kind))
-    families = tuple(frozenset(map(lemma, words.split())) for words in tables["families"].values())
-    rivals = {
-        kind: frozenset(" ".join(map(lemma, word.split("_"))) for word in words.split())
-        for kind, words in tables["rivals"].items()
-    }
-    return _Data(dict(by_word), families, rivals)
+    return dict(by_word)
 
 
 def is_given_up(earlier: str, later: str) -> bool:
@@ -165,7 +155,7 @@ def parting_keys(text: str) -> frozenset[str]:
     if len(text) > _CHARS_MAX:
         return frozenset()
     words = {lemma(token.lower) for token in tokenize(text)}
-    found = {f"family:{number}" for number, family in enumerate(_data().families) if family & words}
+    found = {f"family:{number}" for number, family in enumerate(families()) if family & words}
     kinds = {
         kind for clause in read_statement(text).clauses if _is_in_use(clause) for kind, _ in rivals_in(clause.words)
     }
@@ -173,11 +163,6 @@ def parting_keys(text: str) -> frozenset[str]:
         if parting.kind == "taken_up":
             kinds |= {kind for kind, _ in rivals_in(tuple(parting.new))}
     return frozenset(found | {f"rival:{kind}" for kind in kinds})
-
-
-def related(words: frozenset[str]) -> frozenset[str]:
-    """Returns words with those of their families: "run" with "marathon"."""
-    return words.union(*(family for family in _data().families if family & words))
 
 
 def _ends(earlier: str, said: str, later: str) -> bool:
@@ -247,7 +232,7 @@ def _is_it(thing: frozenset[str], known: frozenset[str], names: Collection[str] 
     core = own - _GOES_WITH
     if core and core != own and core <= {lemma(name) for name in names}:
         return True  # "the last Angular component"
-    return any(own <= known | family for family in _data().families if family & known and own & family)
+    return any(own <= known | family for family in families() if family & known and own & family)
 
 
 def _is_own_pursuit(clause: Clause, known: frozenset[str], thing: frozenset[str]) -> bool:
@@ -310,15 +295,6 @@ def _is_in_use(clause: Clause) -> bool:
     return clause.verb in _USED and _is_lasting(clause)
 
 
-def rivals_in(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yields the kind and the name of each of the rivals of `families.toml` among some words."""
-    said = f" {' '.join(lemma(part) for word in words for part in word.lower().split())} "
-    for kind, names in _data().rivals.items():
-        for name in names:
-            if f" {name} " in said:
-                yield kind, name
-
-
 def _is_rival(clause: Clause, known: frozenset[str], parting: _Parting, said: str, later: str) -> bool:
     if parting.thing and not (parting.thing - _BESIDE <= known | _ALL):
         return False
@@ -336,7 +312,7 @@ def _partings(said: str) -> tuple[_Parting, ...]:
 
 
 def _read(said: str) -> Iterator[_Parting]:
-    by_word = _data().by_word
+    by_word = _phrases()
     for word in set(said.lower().split()):
         for phrase, kind in by_word.get(word, ()):
             match = compiled(phrase.pattern).search(said)

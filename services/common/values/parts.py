@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
-from services.common.values.complements import KIN
+from services.common.values.lexicon import KIN
 
 _CUT: Final = re.compile(
     r"[,;:]\s{1,3}(?:(?P<so>so|hence|therefore|thus|which\sis\swhy|that's\swhy)\s|(?:but|and|because|cause)\s)?|\s{1,3}[\u2013\u2014-]{1,3}\s{1,3}|\s\(|\)\s?|"

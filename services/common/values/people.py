@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.belongings import ROLES
-from services.common.values.complements import KIN
+from services.common.values.belongings import PERSONS, ROLES
+from services.common.values.lexicon import KIN
 from services.common.values.patterns import CachedPattern
 from services.common.values.reading import Clause
 
@@ -23,3 +23,8 @@ OTHERS: Final = CachedPattern(
 def is_of_others(clause: Clause) -> bool:
     """Returns whether a clause is about a relative of the speaker: "my husband smokes"."""
     return any(word in KIN or word in ROLES for item in clause.subject for word in str(item).split())
+
+
+def is_deed_of_person(clause: Clause) -> bool:
+    """Returns whether a clause says what another person does: "my tutor drives a Panda"."""
+    return clause.verb != "be" and any(word in PERSONS for item in clause.subject for word in str(item).split())

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.complements import KIN
+from services.common.values.lexicon import KIN
 from services.common.values.parts import split_parts
 from services.common.values.reading import Clause, read_clauses
 

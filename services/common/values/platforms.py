@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
+from services.common.values.families import rivals_in
 from services.common.values.fields import CHANGED
 from services.common.values.model import Modality
 from services.common.values.newness import plainly
-from services.common.values.partings import rivals_in
+from services.common.values.nouns import nouns_of
 from services.common.values.patterns import CachedPattern
 from services.common.values.pieces import read_statement
-from services.common.values.sentences import nouns_of
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 from services.common.values.unsure import UNSURE
 

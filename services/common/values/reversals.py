@@ -10,10 +10,10 @@ import re
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
+from services.common.values.nouns import nouns_of
 from services.common.values.people import OTHERS
 from services.common.values.pieces import read_statement
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.slots import is_plain
 from services.common.values.unsure import UNSURE
 

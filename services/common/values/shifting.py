@@ -18,11 +18,11 @@ from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
 from services.common.values.everyday import day_named
+from services.common.values.families import related
 from services.common.values.fields import CHANGED
 from services.common.values.lexicon import AUXILIARIES, MONTHS, ORDINALS, SMALL_NUMBERS, WEEKDAYS
 from services.common.values.lives import has_happened
 from services.common.values.model import Modality, Value, ValueKind
-from services.common.values.partings import related
 from services.common.values.phrases import Phrase, compiled, read_phrases
 from services.common.values.pieces import read_statement
 from services.common.values.quantities import ValueReader

@@ -9,9 +9,9 @@ from typing import Final
 from services.common.values.complements import items_differ
 from services.common.values.lexicon import MULTIPLE_ROLES, PARTS_OF_DAY, POSSESSIVES, VERBS, WEEKDAYS
 from services.common.values.model import Modality, Value, ValueKind
+from services.common.values.nouns import TIMES
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import Match, match_values, unshared
-from services.common.values.sentences import TIMES
 
 _OWNERS: Final = frozenset(POSSESSIVES.values())
 _SCOPES: Final = frozenset({"for", "on", "at", "in", "when", "during", "with"})

@@ -6,15 +6,14 @@ import re
 from typing import Final
 
 from services.common.values.belongings import ROLES
-from services.common.values.endings import is_deed_of_person
 from services.common.values.fields import CHANGED, FIELDS
 from services.common.values.lexicon import VERBS
 from services.common.values.life import turns_a_life
+from services.common.values.nouns import nouns_of
 from services.common.values.patterns import CachedPattern
-from services.common.values.people import FIRST, OTHERS, THIRD
+from services.common.values.people import FIRST, OTHERS, THIRD, is_deed_of_person
 from services.common.values.pieces import SCOPE_OPENS, read_statement
 from services.common.values.reading import Clause
-from services.common.values.sentences import nouns_of
 from services.common.values.tokens import tokenize
 from services.common.values.unsure import UNSURE
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from services.common.values.belongings import ROLES
-from services.common.values.complements import KIN
-from services.common.values.lexicon import NOUNS_TOO, VERBS
+from services.common.values.lexicon import KIN, NOUNS_TOO, VERBS
 from services.common.values.splitting import verb_place
 from services.common.values.tokens import lemma
 

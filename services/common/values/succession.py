@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import MULTIPLE_ROLES, POSSESSIVES, PRONOUNS, STATES
+from services.common.values.lexicon import KIN, MULTIPLE_ROLES, POSSESSIVES, PRONOUNS, STATES
 from services.common.values.model import Modality, Value, ValueKind
+from services.common.values.nouns import TIMES
 from services.common.values.reading import Clause, Item
 from services.common.values.sameness import Match, match_values, unshared
-from services.common.values.sentences import TIMES
 from services.common.values.slots import has_same_subject, is_plain
 from services.common.values.splitting import PREPOSITIONS
 from services.common.values.tokens import lemma

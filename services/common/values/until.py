@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
 from services.common.values.lexicon import AUXILIARIES, PRONOUNS
+from services.common.values.nouns import nouns_of
 from services.common.values.parts import split_parts
 from services.common.values.passing import is_for_a_while
 from services.common.values.people import OTHERS, THIRD
-from services.common.values.sentences import nouns_of
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import lemma, tokenize
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, IRREGULAR, MONTHS, PRONOUNS, STOP, VERBS, WEEKDAYS
+from services.common.values.lexicon import AUXILIARIES, IRREGULAR, KIN, MONTHS, PRONOUNS, STOP, VERBS, WEEKDAYS
 from services.common.values.splitting import DETERMINERS, PREPOSITIONS
 from services.common.values.tokens import PUNCTUATION, lemma, tokenize
 

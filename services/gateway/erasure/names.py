@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import POSSESSIVES, PRONOUNS, STOP
+from services.common.values.lexicon import KIN, POSSESSIVES, PRONOUNS, STOP
 from services.common.values.splitting import DETERMINERS
 
 _RELATION: Final = (
