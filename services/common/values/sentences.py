@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.asked import slots_of
-from services.common.values.fields import ANNOUNCED, FIELDS
-from services.common.values.life import life_fields
-from services.common.values.nouns import LIGHT
-from services.common.values.openers import is_only_greeting
-from services.common.values.passing import passing_states
-from services.common.values.tokens import lemma, tokenize
+from services.common.values.lives.asked import slots_of
+from services.common.values.lives.life import life_fields
+from services.common.values.lives.passing import passing_states
+from services.common.values.reading.openers import is_only_greeting
+from services.common.values.words.fields import ANNOUNCED, FIELDS
+from services.common.values.words.nouns import LIGHT
+from services.common.values.words.tokens import lemma, tokenize
 
 _ASKED: Final = re.compile(
     r"(?:[,;]|\s-)\s*(?:so\s+|and\s+|but\s+|or\s+)?(?:can|could|would|should|how|what|which|do|does|is|are|will|where|when|"
