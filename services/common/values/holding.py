@@ -25,14 +25,7 @@ from services.common.values.denial.reversals import is_reversed
 from services.common.values.denial.topics import requantifies
 from services.common.values.lives.asked import answers_anew
 from services.common.values.lives.beginnings import lives_on
-from services.common.values.lives.everyday import (
-    abstains,
-    goes_otherwise,
-    is_another_time,
-    is_born,
-    is_left_out,
-    rescheduled,
-)
+from services.common.values.lives.everyday import abstains, goes_otherwise, is_born, is_left_out
 from services.common.values.lives.passing import is_for_a_while, is_over
 from services.common.values.lives.states import has_another_state
 from services.common.values.lives.until import is_fulfilled
@@ -52,6 +45,7 @@ from services.common.values.reading.unreal import is_unreal
 from services.common.values.reading.whose import people_in
 from services.common.values.replacement.assigned import is_given_another
 from services.common.values.replacement.contrasts import has_another_value
+from services.common.values.replacement.days import is_another_time, rescheduled
 from services.common.values.replacement.doers import is_done_by_another
 from services.common.values.replacement.listing import is_exchanged, is_listed_anew
 from services.common.values.replacement.means import goes_by_other_means

@@ -19,13 +19,13 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.comparison.sameness import Match, match_values
 from services.common.values.lives.beginnings import has_happened
-from services.common.values.lives.everyday import day_named
 from services.common.values.model import Modality, Value, ValueKind
 from services.common.values.partings.families import related
 from services.common.values.reading.clauses import Clause
 from services.common.values.reading.pieces import read_statement
 from services.common.values.reading.splitting import PREPOSITIONS
 from services.common.values.reading.whose import RELATIVES, spoken
+from services.common.values.replacement.days import day_named
 from services.common.values.words.fields import CHANGED
 from services.common.values.words.lexicon import AUXILIARIES, MONTHS, ORDINALS, SMALL_NUMBERS, WEEKDAYS
 from services.common.values.words.phrases import Phrase, compiled, read_phrases
