@@ -28,7 +28,14 @@ from services.common.rpc.deadline import seconds_left
 from services.common.rpc.server import ServiceBinding
 from services.common.settings_types import PositiveShare, ResponseBytes, Seconds
 from services.common.validation import may_be_identifier
-from services.gateway.recall.superseded import NOTHING, OwnerSuperseded, Quotable, SupersededCache, covering
+from services.gateway.recall.superseded import (
+    NOTHING,
+    OwnerSuperseded,
+    SupersededCache,
+    SupersededThen,
+    covering,
+    quoted,
+)
 from services.gateway.upstream import Upstream
 from services.gateway.wrapping import form_of, messages_of, read_message, text_field, wrapped_binding
 
@@ -79,17 +86,16 @@ class MarksThen:
 
     def of_turn(self, turn_id: str) -> Sequence[supersessions_pb2.Supersession]:
         """The marks of a turn."""
-        return self.marks.of_turns((turn_id,), self.as_of, self.known_at).get(turn_id, ())
+        return self._then.get(turn_id, ())
 
     def of_note(self, note: notes_pb2.Note) -> Sequence[supersessions_pb2.Supersession]:
         """The mark of what a note repeats."""
-        of_sources = self.marks.of_turns(note.derived_from, self.as_of, self.known_at)
-        found = covering(of_sources, note.derived_from, note.content) or self._quotable.quoted(note.content)
+        found = covering(self._then, note.derived_from, note.content) or quoted(self._then, note.content)
         return () if found is None else (found,)
 
     @cached_property
-    def _quotable(self) -> Quotable:
-        return Quotable(self.marks.at(self.as_of, self.known_at))
+    def _then(self) -> SupersededThen:
+        return self.marks.at(self.as_of, self.known_at)
 
 
 class Marks:
@@ -120,16 +126,13 @@ class Marks:
     async def _of(self, principal: Principal, user_id: str) -> tuple[OwnerSuperseded, bool]:
         cached = self.cache.get(principal.tenant_id, user_id)
         wait = min(self._settings.wait_seconds, seconds_left(self._settings.wait_seconds) * self._settings.time_share)
-        request = semantic_pb2.GetMarksRequest(user_id=user_id, cached_revision=cached.revision)
+        request = semantic_pb2.GetMarksRequest(user_id=user_id, cached_revision=cached.revision, incremental=True)
         try:
             async with asyncio.timeout(wait):
                 response = await self._upstream.facts.marks(principal, request, timeout_seconds=wait)
         except (MnemeError, TimeoutError):
             return cached, True
-        if response.revision != cached.revision:
-            cached = OwnerSuperseded.of(response.revision, response.superseded, response.reduced)
-            self.cache.put(principal.tenant_id, user_id, cached)
-        return cached, False
+        return await self.cache.update(principal.tenant_id, user_id, cached, response), False
 
 
 def mark(message: Any, then: MarksThen, bytes_max: int) -> int:

@@ -1,11 +1,13 @@
-"""From results to messages of mneme.semantic.internal.v1. Pure functions; requests are read in `commands.py`."""
+"""From results to messages of mneme.semantic.internal.v1; requests are read in `commands.py`."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
+from typing import Final
 
 from mneme.semantic.internal.v1 import semantic_pb2 as pb
-from mneme.semantic.v1 import facts_pb2
+from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.semantic.commands import ExtractionBatch
@@ -16,6 +18,9 @@ from services.semantic.profile.model import Learned
 from services.semantic.supersession.convert import supersession_to_proto
 from services.semantic.supersession.model import Marks
 
+_FEW: Final = 200
+"""Marks that are converted in less than a few milliseconds."""
+
 
 def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResult]) -> pb.ExtractFactsResponse:
     """One result for each interaction of the batch, in order."""
@@ -25,24 +30,36 @@ def extraction_response(batch: ExtractionBatch, results: Iterable[ExtractionResu
     )
 
 
-def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> pb.SearchCandidatesResponse:
+async def candidates_response(facts: facts_pb2.SearchFactsResponse, marks: Marks) -> pb.SearchCandidatesResponse:
     """Facts, and the superseded and reduced statements where the caller has not cached them."""
+    superseded, reduced = await _marks_to_proto(marks)
     return pb.SearchCandidatesResponse(
         facts=facts,
         revision=marks.revision,
-        superseded=[supersession_to_proto(one) for one in marks.superseded or ()],
-        reduced=[supersession_to_proto(one) for one in marks.reduced],
+        superseded=superseded,
+        reduced=reduced,
+        incremental=marks.is_incremental,
         degraded=facts.degraded,
     )
 
 
-def marks_response(marks: Marks) -> pb.GetMarksResponse:
+async def marks_response(marks: Marks) -> pb.GetMarksResponse:
     """The superseded and reduced statements where the caller has not cached them."""
+    superseded, reduced = await _marks_to_proto(marks)
     return pb.GetMarksResponse(
-        revision=marks.revision,
-        superseded=[supersession_to_proto(one) for one in marks.superseded or ()],
-        reduced=[supersession_to_proto(one) for one in marks.reduced],
+        revision=marks.revision, superseded=superseded, reduced=reduced, incremental=marks.is_incremental
     )
+
+
+async def _marks_to_proto(marks: Marks) -> tuple[list[supersessions_pb2.Supersession], ...]:
+    """Superseded and reduced statements; many of them on a thread, since they take longer than the loop may wait."""
+
+    def converted() -> tuple[list[supersessions_pb2.Supersession], ...]:
+        kinds = (marks.superseded or (), marks.reduced)
+        return tuple([supersession_to_proto(one) for one in found] for found in kinds)
+
+    is_few = len(marks.superseded or ()) + len(marks.reduced) < _FEW
+    return converted() if is_few else await asyncio.to_thread(converted)
 
 
 def reading_profile(

@@ -30,8 +30,9 @@ _CODE_BYTES_MAX: Final = 5 * 1024 * 1024
 """A file whose content is larger is exported without its text: as a line of the file it would be too long."""
 _HIDDEN: Final = ("idempotency_records", "data_keys")
 _NEW_REVISION: Final = """
-    INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks) VALUES ($1, $2, 1, 1)
-    ON CONFLICT (tenant_id, user_id) DO UPDATE SET epoch = o.epoch + 1, marks = o.marks + 1
+    INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks, marks_base) VALUES ($1, $2, 1, 1, 1)
+    ON CONFLICT (tenant_id, user_id) DO UPDATE
+    SET epoch = o.epoch + 1, marks = o.marks + 1, marks_base = o.marks + 1
 """
 _PROCEDURES_CHANGED: Final = """
     INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, procedures) VALUES ($1, $2, 0, 1)
@@ -65,7 +66,7 @@ def semantic_records(embedder: TierEmbedder, code_limits: CodeLimits) -> TierRec
         shapes={
             _FACTS: Shape(frozenset({"embedding", "embedding_model"}), outward=_plain),
             f"{SCHEMA}.fact_statements": Shape(added={"sentences": [], "shares_sentence": False}),
-            _SUPERSESSIONS: Shape(added={"decided_by": 0, "decision_reason": ""}),
+            _SUPERSESSIONS: Shape(added={"decided_by": 0, "decision_reason": "", "is_called_wrong": False}),
             _CODE_FILES: Shape(
                 outward=_portable_code_file,
                 records_at_once=_CODE_FILES_AT_ONCE,

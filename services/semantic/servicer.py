@@ -112,15 +112,16 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
         cached_revision = request.cached_revision if request.HasField("cached_revision") else None
         facts, marks = await asyncio.gather(
             self._facts.SearchFacts(request.search, context),
-            self._supersessions.marks(owner, cached_revision=cached_revision),
+            self._supersessions.marks(owner, cached_revision=cached_revision, incremental=request.incremental),
         )
-        return convert.candidates_response(facts, marks)
+        return await convert.candidates_response(facts, marks)
 
     async def GetMarks(self, request: pb.GetMarksRequest, _context: Context) -> pb.GetMarksResponse:
         """See semantic.proto."""
         owner = commands.named_owner(request, current_principal(), limits=self._limits)
         cached_revision = request.cached_revision if request.HasField("cached_revision") else None
-        return convert.marks_response(await self._supersessions.marks(owner, cached_revision=cached_revision))
+        found = await self._supersessions.marks(owner, cached_revision=cached_revision, incremental=request.incremental)
+        return await convert.marks_response(found)
 
     async def MarkSuperseded(self, request: pb.MarkSupersededRequest, _context: Context) -> pb.MarkSupersededResponse:
         """See semantic.proto."""

@@ -17,7 +17,11 @@ def test_every_item_that_is_there_has_a_test_named_after_it() -> None:
 
 def test_every_place_that_is_named_exists() -> None:
     text = (ROOT / "docs" / "spec-status.md").read_text("utf-8")
-    places = {place for *_, where in LINE.findall(text) for place in re.findall(r"`(services/[^`]+)`", where)}
+    places = {
+        place
+        for *_, where in LINE.findall(text)
+        for place in re.findall(r"`((?:services|tests|tools|bench|clients|deploy)/[^`]+)`", where)
+    }
     assert len(places) > 20
     assert [place for place in sorted(places) if not (ROOT / place).exists()] == []
 

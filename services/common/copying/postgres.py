@@ -26,7 +26,7 @@ _IS_OURS: Final = """
 # Tables divided into partitions are one table here: what is written to it finds its place by itself. What one database
 # numbers its rows by for itself is an identity "by default", or, where tables in partitions cannot have one, a column
 # with a sequence that belongs to it: each database numbers its own. A second vector of a fact is not copied: a job
-# makes it again.
+# makes it again. Nor is the revision at which a mark was added: revisions are of one database, as epochs are.
 _NUMBERS_ITSELF: Final = """
     (a.attidentity = 'd' OR EXISTS (
         SELECT FROM pg_depend AS o JOIN pg_class AS s ON s.oid = o.objid AND s.relkind = 'S'
@@ -40,7 +40,7 @@ _COLUMNS: Final = f"""
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
         AND NOT {_NUMBERS_ITSELF}
     LEFT JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
-    WHERE {_IS_OURS} AND a.attname NOT IN ('second_model', 'second_embedding')
+    WHERE {_IS_OURS} AND a.attname NOT IN ('second_model', 'second_embedding', 'marks_revision')
     ORDER BY c.relname, a.attnum
 """  # noqa: S608 - a constant
 _REFERENCES: Final = f"""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, time, timedelta
+from functools import cached_property
 from typing import Final, TypeAlias
 
+from mneme.semantic.internal.v1 import semantic_pb2
 from mneme.semantic.v1 import supersessions_pb2
 from services.common.cache import CacheKind, OwnerCache
 from services.gateway.recall.model import RankedEpisode
@@ -29,9 +32,49 @@ _QUOTED_MIN: Final = 12
 _ENDS: Final = " .,;!?"
 _ENTRY_BYTES: Final = 700
 """Memory of one cached statement, about."""
+_FEW: Final = 500
+"""Statements that are sorted by turn in less than a few milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
+class SupersededThen(Mapping[str, Sequence[supersessions_pb2.Supersession]]):
+    """The superseded statements of a user that count at a time, by turn; each turn is judged when it is asked for."""
+
+    def __init__(self, known: OwnerSuperseded, by_turn: Superseded, as_of: datetime, known_at: datetime | None) -> None:
+        """Those of `by_turn`, which `known` holds; see `OwnerSuperseded.at`."""
+        self._known = known
+        self._by_turn = by_turn
+        self._until = until_seconds(as_of)
+        self._recorded_until = math.inf if known_at is None else known_at.timestamp()
+
+    def __getitem__(self, turn_id: str) -> Sequence[supersessions_pb2.Supersession]:
+        """Those of a turn, newest first."""
+        found = [one for one in self._by_turn[turn_id] if self._counts(one)]
+        if not found:
+            raise KeyError(turn_id)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """The turns."""
+        return (turn_id for turn_id, found in self._by_turn.items() if any(map(self._counts, found)))
+
+    def __len__(self) -> int:
+        """How many turns."""
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return any(True for _ in self)
+
+    def quoted_in(self, question: str) -> supersessions_pb2.Supersession | None:
+        """What superseded a statement that stands in a question."""
+        return self._known.quotable.first_in(question, self._counts)
+
+    def _counts(self, one: supersessions_pb2.Supersession) -> bool:
+        is_over = one.reason in _ALWAYS or one.end_time.seconds <= self._until
+        return is_over and one.create_time.seconds <= self._recorded_until
+
+
+@dataclass(frozen=True)
 class OwnerSuperseded:
     """All superseded and reduced statements of a user."""
 
@@ -46,27 +89,35 @@ class OwnerSuperseded:
         found: Iterable[supersessions_pb2.Supersession],
         reduced: Iterable[supersessions_pb2.Supersession] = (),
     ) -> OwnerSuperseded:
-        """What the semantic tier returned."""
-        by_turn: dict[str, list[supersessions_pb2.Supersession]] = {}
-        for one in found:
-            by_turn.setdefault(one.memory_id, []).append(one)
-        by_sides: dict[str, list[supersessions_pb2.Supersession]] = {}
-        for one in reduced:
-            for turn_id in (one.memory_id, one.superseded_by):
-                by_sides.setdefault(turn_id, []).append(one)
-        return cls(revision, by_turn, by_sides)
+        """What the semantic tier returned, newest first."""
+        return cls().with_added(revision, found, reduced)
+
+    def with_added(
+        self,
+        revision: int,
+        found: Iterable[supersessions_pb2.Supersession],
+        reduced: Iterable[supersessions_pb2.Supersession] = (),
+    ) -> OwnerSuperseded:
+        """These and those that were added since, newest first; what is known already is passed over."""
+        return OwnerSuperseded(
+            revision,
+            _with_added(self.by_turn, ((one.memory_id, one) for one in found)),
+            _with_added(
+                self.reduced, ((turn_id, one) for one in reduced for turn_id in (one.memory_id, one.superseded_by))
+            ),
+        )
+
+    @cached_property
+    def quotable(self) -> Quotable:
+        """All of them, to look for in what notes quote."""
+        return Quotable(self.by_turn)
 
     @property
     def size_bytes(self) -> int:
         """Memory that they take, about."""
         return 500 + sum(_ENTRY_BYTES * len(found) for by in (self.by_turn, self.reduced) for found in by.values())
 
-    def of_turns(self, turn_ids: Iterable[str], as_of: datetime, known_at: datetime | None = None) -> Superseded:
-        """Those of these turns that were superseded at a time; see `at`."""
-        found = {turn_id: self.by_turn[turn_id] for turn_id in turn_ids if turn_id in self.by_turn}
-        return _at(found, as_of, known_at)
-
-    def at(self, as_of: datetime, known_at: datetime | None = None) -> Superseded:
+    def at(self, as_of: datetime, known_at: datetime | None = None) -> SupersededThen:
         """Those that were superseded at a time. Midnight, UTC, means the end of the day that begins.
 
         What was corrected never held.
@@ -75,11 +126,11 @@ class OwnerSuperseded:
             as_of: The time.
             known_at: Those that were recorded later are left out; None: none.
         """
-        return _at(self.by_turn, as_of, known_at)
+        return SupersededThen(self, self.by_turn, as_of, known_at)
 
-    def reduced_at(self, as_of: datetime, known_at: datetime | None = None) -> Superseded:
+    def reduced_at(self, as_of: datetime, known_at: datetime | None = None) -> SupersededThen:
         """The pairs of which neither stood at a time; see `at`."""
-        return _at(self.reduced, as_of, known_at)
+        return SupersededThen(self, self.reduced, as_of, known_at)
 
 
 def until_seconds(as_of: datetime) -> float:
@@ -88,20 +139,15 @@ def until_seconds(as_of: datetime) -> float:
     return (moment + timedelta(days=1) if moment.time() == time() else moment).timestamp()
 
 
-def _at(by_turn: Superseded, as_of: datetime, known_at: datetime | None) -> Superseded:
-    if not by_turn:
-        return {}
-    recorded_until = math.inf if known_at is None else known_at.timestamp()
-    until = until_seconds(as_of)
-    left = {
-        turn_id: [
-            one
-            for one in found
-            if (one.reason in _ALWAYS or one.end_time.seconds <= until) and one.create_time.seconds <= recorded_until
-        ]
-        for turn_id, found in by_turn.items()
-    }
-    return {turn_id: found for turn_id, found in left.items() if found}
+def _with_added(by_turn: Superseded, added: Iterable[tuple[str, supersessions_pb2.Supersession]]) -> Superseded:
+    of_turns: dict[str, list[supersessions_pb2.Supersession]] = {}
+    for turn_id, one in added:
+        of_turns.setdefault(turn_id, []).append(one)
+    result = dict(by_turn)
+    for turn_id, found in of_turns.items():
+        known = {one.supersession_id for one in found}
+        result[turn_id] = [*found, *(one for one in by_turn.get(turn_id, ()) if one.supersession_id not in known)]
+    return result
 
 
 NOTHING: Final = OwnerSuperseded()
@@ -118,9 +164,37 @@ class SupersededCache:
         """What is cached of a user."""
         return self._kind.get((tenant_id, user_id)) or NOTHING
 
-    def put(self, tenant_id: str, user_id: str, found: OwnerSuperseded) -> None:
-        """Caches what the tier returned."""
+    async def update(
+        self,
+        tenant_id: str,
+        user_id: str,
+        cached: OwnerSuperseded,
+        response: semantic_pb2.SearchCandidatesResponse | semantic_pb2.GetMarksResponse,
+    ) -> OwnerSuperseded:
+        """Caches what the tier returned to a caller that had `cached`; returns what is known now."""
+        if response.revision == cached.revision:
+            return cached
+        before = cached if response.incremental else NOTHING
+
+        def updated() -> OwnerSuperseded:
+            return before.with_added(response.revision, response.superseded, response.reduced)
+
+        is_few = len(before.by_turn) + len(response.superseded) + len(response.reduced) < _FEW
+        found = updated() if is_few else await asyncio.to_thread(updated)
         self._kind.put((tenant_id, user_id), found)
+        return found
+
+
+def successors(superseded: Superseded, turn_ids: Iterable[str]) -> set[str]:
+    """Returns the turns that supersede any of these, and those that supersede them in turn."""
+    found: set[str] = set()
+    left = list(turn_ids)
+    while left:
+        for one in superseded.get(left.pop(), ()):
+            if one.superseded_by not in found:
+                found.add(one.superseded_by)
+                left.append(one.superseded_by)
+    return found
 
 
 def with_successors(ranked: Sequence[RankedEpisode], superseded: Superseded, *, count_max: int) -> list[RankedEpisode]:
@@ -181,18 +255,15 @@ def quoted(superseded: Superseded, text: str) -> supersessions_pb2.Supersession 
         text: Of the note.
     """
     asked = _QUOTED.search(text)
-    if asked is None:
+    if asked is None or not superseded:
         return None
-    question = asked["question"]
-    for found in superseded.values():
-        for one in found:
-            if len(said := one.statement.strip(_ENDS)) >= _QUOTED_MIN and said in question:
-                return one
-    return None
+    if isinstance(superseded, SupersededThen):
+        return superseded.quoted_in(asked["question"])
+    return Quotable(superseded).first_in(asked["question"])
 
 
 class Quotable:
-    """Superseded statements that notes may quote, to look through many notes for: `quoted` goes through all of them."""
+    """Superseded statements that notes may quote."""
 
     def __init__(self, superseded: Superseded) -> None:
         """Looks for these, by turn."""
@@ -201,15 +272,13 @@ class Quotable:
             if len(said := one.statement.strip(_ENDS)) >= _QUOTED_MIN:
                 self._by_start.setdefault(said[:_QUOTED_MIN], []).append((said, one))
 
-    def quoted(self, text: str) -> supersessions_pb2.Supersession | None:
-        """What superseded the question that a note quotes before its answer; see `quoted`."""
-        asked = _QUOTED.search(text)
-        if asked is None:
-            return None
-        question = asked["question"]
+    def first_in(
+        self, question: str, counts: Callable[[supersessions_pb2.Supersession], bool] = lambda _: True
+    ) -> supersessions_pb2.Supersession | None:
+        """The first of them that counts and stands in a question."""
         for place in range(len(question) - _QUOTED_MIN + 1):
             for said, one in self._by_start.get(question[place : place + _QUOTED_MIN], ()):
-                if question.startswith(said, place):
+                if question.startswith(said, place) and counts(one):
                     return one
         return None
 

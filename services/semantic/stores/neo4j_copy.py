@@ -214,7 +214,8 @@ _SUPERSESSIONS: Final = GraphKind(
         })
         SET n += row.state
         MERGE (o:MnemeSupersessionOwner {tenant_id: row.tenant_id, user_id: row.user_id})
-        SET o.marks = coalesce(o.marks, 0) + 1
+        WITH o, coalesce(o.marks, 0) + 1 AS revision
+        SET o.marks = revision, o.marks_base = revision
     """,
 )
 

@@ -47,7 +47,7 @@ _REST: Final[tuple[LiteralString, ...]] = (
     facts.REMOVE_OWNER,
     supersessions.REMOVE_ASSERTIONS,
     supersessions.REMOVE,
-    supersessions.RAISE,
+    supersessions.CHANGED,
     profiles.DELETE_PROFILE,
     profiles.REMOVE_ALL,
     procedures.TRIM_JUDGED,

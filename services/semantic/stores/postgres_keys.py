@@ -32,9 +32,10 @@ _REST: Final = (
     "DELETE FROM semantic.code_files WHERE tenant_id = $1 AND user_id = $2",
 )
 _RAISE: Final = """
-INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks, procedures) VALUES ($1, $2, 1, 1, 1)
+INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks, marks_base, procedures)
+VALUES ($1, $2, 1, 1, 1, 1)
 ON CONFLICT (tenant_id, user_id) DO UPDATE
-SET epoch = o.epoch + 1, marks = o.marks + 1, procedures = o.procedures + 1
+SET epoch = o.epoch + 1, marks = o.marks + 1, marks_base = o.marks + 1, procedures = o.procedures + 1
 """
 
 

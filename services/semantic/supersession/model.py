@@ -190,14 +190,16 @@ class Marks:
     revision: int
     superseded: Sequence[Supersession] | None  # newest first; None: those of the revision that the caller has
     reduced: Sequence[Supersession] = ()  # pairs of which neither is marked, newest first
+    is_incremental: bool = False  # only those that were added since the revision that the caller has
 
     @classmethod
-    def of(cls, revision: int, found: Sequence[Supersession]) -> Marks:
+    def of(cls, revision: int, found: Sequence[Supersession], *, is_incremental: bool = False) -> Marks:
         """The marks of a revision, told apart by their states."""
         return cls(
             revision,
             [one for one in found if one.state is State.APPLIED],
             [one for one in found if one.state is State.REDUCED],
+            is_incremental,
         )
 
 

@@ -118,9 +118,14 @@ class SupersessionService:
             ],
         )
 
-    async def marks(self, owner: Owner, *, cached_revision: int | None) -> Marks:
-        """The superseded and the reduced statements of a user; none where the caller has the newest."""
-        return await self._store.marks(owner, cached_revision=cached_revision, limit=self._settings.marks_max)
+    async def marks(self, owner: Owner, *, cached_revision: int | None, incremental: bool = False) -> Marks:
+        """The superseded and the reduced statements of a user; none where the caller has the newest.
+
+        `incremental`: those that were added since suffice, where no other has changed.
+        """
+        return await self._store.marks(
+            owner, cached_revision=cached_revision, limit=self._settings.marks_max, incremental=incremental
+        )
 
     async def corrected(
         self, owner: Owner, interaction_ids: Sequence[InteractionId]

@@ -127,8 +127,16 @@ class SupersessionStore(Protocol):
         """
         ...
 
-    async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int) -> Marks:
-        """The newest supersessions that are applied or reduced, and their revision; none where that is the caller's."""
+    async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int, incremental: bool = False) -> Marks:
+        """The newest supersessions that are applied or reduced, and their revision; none where that is the caller's.
+
+        Args:
+            owner: Whose.
+            cached_revision: The revision that the caller has; None: none.
+            limit: How many at most.
+            incremental: Whether those suffice that were added since that revision, where none was changed or removed.
+                Some of them may be known to the caller.
+        """
         ...
 
     async def corrected(

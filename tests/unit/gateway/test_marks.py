@@ -13,7 +13,7 @@ from services.common.auth import Role
 from services.gateway import marks
 from services.gateway.door import TIER_SERVICES, role_of
 from services.gateway.marks import MarksThen, holds_marked, mark
-from services.gateway.recall.superseded import OwnerSuperseded, Quotable, quoted
+from services.gateway.recall.superseded import OwnerSuperseded, quoted
 from tests.unit.gateway.test_reader_scopes import GATEWAY_SERVICES
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -79,14 +79,10 @@ def test_spec_3_12_what_is_known_from_before_is_shown_while_marks_are_missing() 
 def test_a_quoted_question_is_found_among_many_statements_as_among_few() -> None:
     found = {f"t{n}": [superseded(f"t{n}", f"statement number {n} of many")] for n in range(50)}
     found["asked"] = [superseded("asked", "No, I am not a member.")]
-    quotable = Quotable(found)
-    for text in (
-        "Ada asked: no, No, I am not a member, is it worth it? Assistant answered: It is.",
-        "Ada asked: is it worth it? Assistant answered: No, I am not a member.",
-        "No, I am not a member.",
-    ):
-        assert quotable.quoted(text) == quoted(found, text)
-    assert quotable.quoted("Ada asked: no, No, I am not a member, is it? Assistant answered: It is.") is not None
+    asked = "Ada asked: no, No, I am not a member, is it worth it? Assistant answered: It is."
+    assert quoted(found, asked) == found["asked"][0]
+    assert quoted(found, "Ada asked: is it worth it? Assistant answered: No, I am not a member.") is None
+    assert quoted(found, "No, I am not a member.") is None
 
 
 def test_messages_without_marked_parts_are_passed_over() -> None:

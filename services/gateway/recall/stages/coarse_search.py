@@ -31,7 +31,7 @@ from services.gateway.recall.model import (
 from services.gateway.recall.ranking.profiles import needs_statistics
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.known import as_known
-from services.gateway.recall.superseded import OwnerSuperseded, SupersededCache
+from services.gateway.recall.superseded import SupersededCache
 from services.gateway.sessions import SessionAccess
 from services.gateway.upstream import Upstream
 
@@ -214,12 +214,10 @@ class CoarseSearch:
         cached = self._superseded.get(principal.tenant_id, query.user_id)
         response = await self._upstream.facts.search_candidates(
             reader,
-            semantic_pb2.SearchCandidatesRequest(search=request, cached_revision=cached.revision),
+            semantic_pb2.SearchCandidatesRequest(search=request, cached_revision=cached.revision, incremental=True),
             timeout_seconds=timeout_seconds,
         )
-        if response.revision != cached.revision:
-            found = OwnerSuperseded.of(response.revision, response.superseded, response.reduced)
-            self._superseded.put(principal.tenant_id, query.user_id, found)
+        await self._superseded.update(principal.tenant_id, query.user_id, cached, response)
         hits = response.facts.hits
         return _Found(tuple(hits), len(hits), lacks=_FACTS_OF_FORMER_MODEL if response.degraded else "")
 

@@ -39,6 +39,7 @@ from services.gateway.recall.model import (
 from services.gateway.recall.patterns import NO_PATTERNS, Pattern, PatternKind, Patterns
 from services.gateway.recall.settings import RecallSettings
 from services.gateway.recall.stages.clock import StageClock
+from services.gateway.recall.superseded import successors
 from services.gateway.upstream import Upstream
 
 _log = structlog.get_logger(__name__)
@@ -131,7 +132,7 @@ class CachedProfiles:
         ids = {episode_id_text(raw) for raw in coarse.episodes.ids} if coarse.episodes is not None else set()
         ids.update(source for hit in coarse.facts for source in hit.fact.derived_from)
         ids.update(source for hit in coarse.notes for source in hit.note.derived_from)
-        ids.update(one.superseded_by for found in coarse.superseded.values() for one in found)
+        ids.update(successors(coarse.superseded, ids))
         named = await self._journal.turn_sources(principal.tenant_id, sorted(ids))
         return TurnSources(
             excluded=frozenset(i for i, sources in named.items() if names_any(sources, profile.excluded_sources)),

@@ -43,7 +43,7 @@ WITH marked AS (
         OFFSET 0
     ) AS t
     CROSS JOIN {_MARKS} AS x
-    WHERE EXISTS (SELECT FROM semantic.owner_revisions WHERE tenant_id = $1 AND user_id = $2 AND marks > 0)
+    WHERE EXISTS (SELECT FROM semantic.supersessions WHERE tenant_id = $1 AND user_id = $2)
 )
 SELECT t.*, x.* FROM marked
 CROSS JOIN LATERAL (

@@ -44,7 +44,9 @@ from services.semantic.supersession.store import (
 from services.semantic.supersession.stores.neo4j_queries import (
     ADD,
     ADD_SUPERSESSIONS,
+    ADDED,
     CANDIDATES,
+    CHANGED,
     CORRECTED,
     ENDED,
     GET,
@@ -53,7 +55,6 @@ from services.semantic.supersession.stores.neo4j_queries import (
     LIST,
     LOCK,
     PUT,
-    RAISE,
     REMOVE,
     REMOVE_ASSERTIONS,
     RESTS,
@@ -109,15 +110,19 @@ class Neo4jSupersessionStore:
 
         return await self._graph.write(work)
 
-    async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int) -> Marks:
+    async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int, incremental: bool = False) -> Marks:
         """See `SupersessionStore.marks`."""
         # The revision is read first: marks that are newer are read again by it.
         rows = await self._graph.read(REVISION, key_of(owner))
-        revision = int(rows[0]["revision"]) if rows else 0
+        revision, base = (int(rows[0]["revision"]), int(rows[0]["base"])) if rows else (0, 0)
         if revision == cached_revision:
             return Marks(revision, None)
-        found = await self._list(owner, states=READ_STATES, after=None, limit=limit) if revision else []
-        return Marks.of(revision, found)
+        is_known = incremental and cached_revision is not None and base <= cached_revision <= revision
+        since = cached_revision if is_known else None
+        if not revision:
+            return Marks.of(revision, [])
+        found = await self._list(owner, states=READ_STATES, after=None, limit=limit, since=since)
+        return Marks.of(revision, found, is_incremental=is_known and len(found) < limit)
 
     async def corrected(
         self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
@@ -162,11 +167,18 @@ class Neo4jSupersessionStore:
         return await self._remove(owner, None)
 
     async def _list(
-        self, owner: Owner, *, states: Collection[State] | None, after: SupersessionPosition | None, limit: int
+        self,
+        owner: Owner,
+        *,
+        states: Collection[State] | None,
+        after: SupersessionPosition | None,
+        limit: int,
+        since: int | None = None,
     ) -> Sequence[Supersession]:
         position = {"time": after.create_time, "id": after.supersession_id} if after else {"time": None, "id": ""}
         wanted = None if states is None else sorted(map(int, states))
-        rows = await self._graph.read(LIST, {**key_of(owner), **position, "states": wanted, "limit": limit})
+        asked = {**key_of(owner), **position, "states": wanted, "limit": limit, "since": since}
+        rows = await self._graph.read(LIST, asked)
         opened = await opened_in_graph(self._keys, self._graph.read, owner, SUPERSESSIONS, found_maps(rows))
         return [supersession_of(found) for found in opened]
 
@@ -183,7 +195,7 @@ class Neo4jSupersessionStore:
             gone = [row["supersession_id"] for row in await transaction.run(REMOVE, named)]
             if gone:
                 await _records(transaction, owner, sealing).erase(owner.user_id, gone)
-                await transaction.run(RAISE, key_of(owner))
+                await transaction.run(CHANGED, key_of(owner))
             return len(gone)
 
         return await self._graph.write(work)
@@ -250,7 +262,7 @@ async def put_decided(
     named = {**key_of(owner), "supersession_id": stored.supersession_id}
     await transaction.run(PUT, {**named, "state": _state(decided, cipher)})
     await transaction.run(RESTS, {**key_of(owner), **_rests_state(stored, decided)})
-    await transaction.run(RAISE, key_of(owner))
+    await transaction.run(CHANGED, key_of(owner))
     return decided
 
 
@@ -272,11 +284,15 @@ async def _put(
         return []
     by_id = {one.supersession_id: one for one in supersessions}
     cipher = await sealing.cipher(is_new=True)
-    states = await asyncio.to_thread(lambda: [_state(one, cipher) for one in by_id.values()])
+    # The owner is locked: no other change of the user's marks has the same revision.
+    revision = (await transaction.run(REVISION, key_of(owner)))[0]["revision"] + 1
+    states = await asyncio.to_thread(
+        lambda: [{**_state(one, cipher), "marks_revision": revision} for one in by_id.values()]
+    )
     rows = await transaction.run(ADD_SUPERSESSIONS, {**key_of(owner), "states": states})
     new = [by_id[row["supersession_id"]] for row in rows]
     if any(one.state in READ_STATES for one in new):
-        await transaction.run(RAISE, key_of(owner))
+        await transaction.run(ADDED, {**key_of(owner), "revision": revision})
     return new
 
 

@@ -11,9 +11,15 @@ LOCK: Final[LiteralString] = """
 MERGE (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
 SET o.works = coalesce(o.works, 0) + 1
 """
-RAISE: Final[LiteralString] = """
+ADDED: Final[LiteralString] = """
 MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
-SET o.marks = coalesce(o.marks, 0) + 1
+SET o.marks = $revision
+"""
+# Marks that a caller cached before are of no use: some were changed or removed.
+CHANGED: Final[LiteralString] = """
+MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
+WITH o, coalesce(o.marks, 0) + 1 AS revision
+SET o.marks = revision, o.marks_base = revision
 """
 KNOWN: Final[LiteralString] = """
 MATCH (a:MnemeAssertion {
@@ -102,7 +108,7 @@ RETURN {_FIELDS} AS found
 """
 REVISION: Final[LiteralString] = """
 MATCH (o:MnemeSupersessionOwner {tenant_id: $tenant_id, user_id: $user_id})
-RETURN coalesce(o.marks, 0) AS revision
+RETURN coalesce(o.marks, 0) AS revision, coalesce(o.marks_base, 0) AS base
 """
 CORRECTED: Final[LiteralString] = """
 UNWIND $interaction_ids AS interaction_id
@@ -116,6 +122,7 @@ LIST: Final[LiteralString] = f"""
 MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
 WHERE s.create_time IS NOT NULL AND ($states IS NULL OR s.state IN $states)
+    AND ($since IS NULL OR coalesce(s.marks_revision, 0) > $since)
     AND ($time IS NULL OR s.create_time < $time OR (s.create_time = $time AND s.supersession_id > $id))
 RETURN {_FIELDS} AS found
 ORDER BY s.create_time DESC, s.supersession_id
@@ -206,7 +213,8 @@ RETURN {_FIELDS} AS found
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LOCK,
-    RAISE,
+    ADDED,
+    CHANGED,
     KNOWN,
     KNOWN_OF_TURNS,
     ADD,

@@ -49,6 +49,8 @@ from services.semantic.supersession.stores import postgres_queries as queries
 
 SUBJECT: Final = "supersessions"
 """Of the lock of a user's statements."""
+_FEW: Final = 200
+"""Marks that are read in less than a few milliseconds."""
 
 
 class PostgresSupersessionStore:
@@ -140,15 +142,20 @@ class PostgresSupersessionStore:
             sealing = OwnerSealing(self._keys, connection, owner)
             return len(await self._put(connection, owner, supersessions, sealing))
 
-    async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int) -> Marks:
+    async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int, incremental: bool = False) -> Marks:
         """See `SupersessionStore.marks`."""
-        rows = await fetch_as_tenant(self._pool, queries.MARKS, owner.tenant_id, owner.user_id, cached_revision, limit)
-        revision = int(rows[0]["revision"])
+        asked = (owner.tenant_id, owner.user_id, cached_revision, limit, incremental)
+        rows = await fetch_as_tenant(self._pool, queries.MARKS, *asked)
+        revision, since = int(rows[0]["marks_revision"]), rows[0]["since"]
         if revision == cached_revision:
             return Marks(revision, None)
         found = [row for row in rows if row["supersession_id"] is not None]
         opened = await opened_of(self._keys, self._pool, owner, SUPERSESSIONS, found)
-        return Marks.of(revision, [supersession_of(row) for row in opened])
+        # Thousands of rows take longer than the event loop may wait.
+        read = (
+            [supersession_of(row) for row in opened] if len(opened) < _FEW else await asyncio.to_thread(_all_of, opened)
+        )
+        return Marks.of(revision, read, is_incremental=since is not None and len(read) < limit)
 
     async def corrected(
         self, owner: Owner, interaction_ids: Sequence[InteractionId], *, limit: int
@@ -214,7 +221,7 @@ class PostgresSupersessionStore:
                 await _records(connection, owner, OwnerSealing(self._keys, connection, owner)).erase(
                     owner.user_id, gone
                 )
-                await connection.execute(queries.RAISE, *key)
+                await connection.execute(queries.CHANGED, *key)
         return len(gone)
 
     @staticmethod
@@ -226,12 +233,13 @@ class PostgresSupersessionStore:
             return []
         by_id = {one.supersession_id: one for one in supersessions}
         cipher = await sealing.cipher(is_new=True)
+        revision = await connection.fetchval(queries.NEXT_REVISION, *key)
         # Some thousand take longer than the event loop may wait.
-        values = await asyncio.to_thread(lambda: [(*key, *_values(one, cipher)) for one in by_id.values()])
+        values = await asyncio.to_thread(lambda: [(*key, *_values(one, cipher), revision) for one in by_id.values()])
         rows = await connection.fetchmany(queries.PUT, values)
         new = [by_id[row["supersession_id"]] for row in rows]
         if any(one.state in READ_STATES for one in new):
-            await connection.execute(queries.RAISE, *key)
+            await connection.execute(queries.ADDED, *key, revision)
         return new
 
 
@@ -247,7 +255,7 @@ async def put_decided(
     earlier, later = original_pair(stored)
     rests = State.APPLIED if decided.ends_premises and not decided.is_turned else State.REJECTED
     await connection.execute(queries.RESTS, *key, str(earlier), _turn(later), later.number, int(rests))
-    await connection.execute(queries.RAISE, *key)
+    await connection.execute(queries.CHANGED, *key)
     return decided
 
 
@@ -341,6 +349,10 @@ def _state_values(one: Supersession, cipher: Cipher) -> tuple[object, ...]:
         one.is_turned,
         int(one.decided_by),
     )
+
+
+def _all_of(rows: Sequence[Row]) -> list[Supersession]:
+    return [supersession_of(row) for row in rows]
 
 
 def supersession_of(row: Row) -> Supersession:

@@ -46,8 +46,8 @@ PUT: Final = """
 INSERT INTO semantic.supersessions
     (tenant_id, user_id, supersession_id, loser_id, loser_number, winner_id, winner_number, reason, state, end_time,
      create_time, statement, standing_statement, premise, decision_reason, is_whole, is_turned, premise_place,
-     decided_by, is_called_wrong)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+     decided_by, is_called_wrong, marks_revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 ON CONFLICT DO NOTHING
 RETURNING supersession_id
 """
@@ -67,19 +67,30 @@ UPDATE semantic.supersessions SET state = $6
 WHERE tenant_id = $1 AND user_id = $2 AND premise_place = $3 AND (decided_by <> 1 OR state = 2)
     AND (winner_id = $4 AND winner_number = $5 OR loser_id = $4 AND loser_number = $5)
 """
-RAISE: Final = """
-INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks) VALUES ($1, $2, 0, 1)
-ON CONFLICT (tenant_id, user_id) DO UPDATE SET marks = o.marks + 1
+# The row is locked until the transaction ends: no other change of the user's marks has the same revision.
+NEXT_REVISION: Final = """
+INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks) VALUES ($1, $2, 0, 0)
+ON CONFLICT (tenant_id, user_id) DO UPDATE SET marks = o.marks
+RETURNING marks + 1
+"""
+ADDED: Final = "UPDATE semantic.owner_revisions SET marks = $3 WHERE tenant_id = $1 AND user_id = $2"
+CHANGED: Final = """
+INSERT INTO semantic.owner_revisions AS o (tenant_id, user_id, epoch, marks, marks_base) VALUES ($1, $2, 0, 1, 1)
+ON CONFLICT (tenant_id, user_id) DO UPDATE SET marks = o.marks + 1, marks_base = o.marks + 1
 """
 MARKS: Final = as_tenant(f"""
-SELECT r.marks AS revision, {_COLUMNS}
+SELECT r.marks AS marks_revision, r.since, {_COLUMNS}
 FROM (
-    SELECT coalesce(max(o.marks), 0) AS marks FROM semantic.owner_revisions AS o
+    SELECT coalesce(max(o.marks), 0) AS marks,
+        CASE WHEN $5 AND $3::bigint BETWEEN coalesce(max(o.marks_base), 0) AND coalesce(max(o.marks), 0)
+            THEN $3::bigint END AS since
+    FROM semantic.owner_revisions AS o
     WHERE o.tenant_id = $1 AND o.user_id = $2
 ) AS r
 LEFT JOIN LATERAL (
     SELECT * FROM semantic.supersessions AS one
     WHERE one.tenant_id = $1 AND one.user_id = $2 AND one.state IN (1, 4) AND r.marks IS DISTINCT FROM $3::bigint
+        AND (r.since IS NULL OR one.marks_revision > r.since)
     ORDER BY one.create_time DESC, one.supersession_id LIMIT $4
 ) AS s ON true
 """)  # noqa: S608 - a constant

@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
+from mneme.semantic.internal.v1.semantic_pb2 import GetMarksResponse
 from mneme.semantic.v1 import supersessions_pb2
 from services.common.cache import OwnerCache
 from services.gateway.recall.model import RankedEpisode
-from services.gateway.recall.superseded import OwnerSuperseded, SupersededCache, covering, quoted, with_successors
+from services.gateway.recall.superseded import (
+    NOTHING,
+    OwnerSuperseded,
+    SupersededCache,
+    covering,
+    quoted,
+    successors,
+    with_successors,
+)
 
 
 def one(
@@ -18,7 +27,12 @@ def one(
     reason: Any = supersessions_pb2.SUPERSESSION_REASON_UPDATED,
 ) -> supersessions_pb2.Supersession:  # fmt: skip
     message = supersessions_pb2.Supersession(
-        memory_id=loser, superseded_by=winner, statement=statement, whole_turn=whole, reason=reason
+        supersession_id=f"{loser}/{winner}",
+        memory_id=loser,
+        superseded_by=winner,
+        statement=statement,
+        whole_turn=whole,
+        reason=reason,
     )
     message.end_time.FromDatetime(datetime.fromisoformat(end))
     return message
@@ -85,8 +99,53 @@ def test_a_note_is_superseded_with_the_question_that_it_quotes() -> None:
     assert quoted(known, "Ada: No, I'm not a member of the union, I asked: why? They answered: because.") is None
 
 
-def test_what_is_cached_is_of_one_user() -> None:
+def test_spec_3_7_a_quoted_question_counts_from_when_its_statement_was_superseded() -> None:
+    known = OwnerSuperseded.of(1, [one("a", "b", "No, I'm not a member of the union")])
+    note = "Ada asked: No, I'm not a member of the union, is it worth it? Assistant answered: Yes."
+    assert quoted(known.at(datetime(2025, 3, 3, tzinfo=UTC)), note) is not None
+    assert quoted(known.at(datetime(2025, 3, 1, tzinfo=UTC)), note) is None
+
+
+def test_the_successors_of_turns_are_found_through_those_between() -> None:
+    known = OwnerSuperseded.of(1, [one("a", "b"), one("b", "c"), one("x", "y")]).by_turn
+    assert successors(known, ["a", "q"]) == {"b", "c"}
+
+
+async def test_what_is_cached_is_of_one_user() -> None:
     cache = SupersededCache(OwnerCache())
-    cache.put("acme", "ada", OwnerSuperseded.of(3, [one("a", "b")]))
+    await cache.update("acme", "ada", NOTHING, GetMarksResponse(revision=3, superseded=[one("a", "b")]))
     assert cache.get("acme", "ada").revision == 3
     assert cache.get("acme", "ben").revision is None
+
+
+async def test_added_marks_join_those_that_are_cached() -> None:
+    cache = SupersededCache(OwnerCache())
+    before = await cache.update("acme", "ada", NOTHING, GetMarksResponse(revision=3, superseded=[one("a", "b")]))
+    pair = one("p", "q")
+    added = GetMarksResponse(revision=4, incremental=True, superseded=[one("a", "c"), one("a", "b")], reduced=[pair])
+    after = await cache.update("acme", "ada", before, added)
+    assert [found.superseded_by for found in after.by_turn["a"]] == ["c", "b"]
+    assert after.reduced == {"p": [pair], "q": [pair]}
+    assert after == cache.get("acme", "ada")
+    assert before.by_turn == {"a": [one("a", "b")]}
+
+
+async def test_marks_that_were_removed_are_gone_from_the_cache() -> None:
+    cache = SupersededCache(OwnerCache())
+    before = await cache.update("acme", "ada", NOTHING, GetMarksResponse(revision=3, superseded=[one("a", "b")]))
+    after = await cache.update("acme", "ada", before, GetMarksResponse(revision=4, superseded=[one("x", "y")]))
+    assert set(after.by_turn) == {"x"}
+
+
+async def test_marks_of_the_same_revision_stay() -> None:
+    cache = SupersededCache(OwnerCache())
+    before = await cache.update("acme", "ada", NOTHING, GetMarksResponse(revision=3, superseded=[one("a", "b")]))
+    assert await cache.update("acme", "ada", before, GetMarksResponse(revision=3)) is before
+
+
+def test_marks_of_a_time_are_those_of_each_turn_then() -> None:
+    known = OwnerSuperseded.of(1, [one("a", "b")])
+    later, earlier = known.at(datetime(2025, 3, 3, tzinfo=UTC)), known.at(datetime(2025, 3, 1, tzinfo=UTC))
+    assert (list(later), len(later), bool(later)) == (["a"], 1, True)
+    assert (list(earlier), len(earlier), bool(earlier)) == ([], 0, False)
+    assert earlier.get("a") is None

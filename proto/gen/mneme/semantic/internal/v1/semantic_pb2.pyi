@@ -44,44 +44,52 @@ class ExtractFactsResponse(_message.Message):
     def __init__(self, results: _Optional[_Iterable[_Union[ExtractFactsResult, _Mapping]]] = ...) -> None: ...
 
 class SearchCandidatesRequest(_message.Message):
-    __slots__ = ("search", "cached_revision")
+    __slots__ = ("search", "cached_revision", "incremental")
     SEARCH_FIELD_NUMBER: _ClassVar[int]
     CACHED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    INCREMENTAL_FIELD_NUMBER: _ClassVar[int]
     search: _facts_pb2.SearchFactsRequest
     cached_revision: int
-    def __init__(self, search: _Optional[_Union[_facts_pb2.SearchFactsRequest, _Mapping]] = ..., cached_revision: _Optional[int] = ...) -> None: ...
+    incremental: bool
+    def __init__(self, search: _Optional[_Union[_facts_pb2.SearchFactsRequest, _Mapping]] = ..., cached_revision: _Optional[int] = ..., incremental: _Optional[bool] = ...) -> None: ...
 
 class SearchCandidatesResponse(_message.Message):
-    __slots__ = ("facts", "revision", "superseded", "degraded", "reduced")
+    __slots__ = ("facts", "revision", "superseded", "degraded", "reduced", "incremental")
     FACTS_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
     REDUCED_FIELD_NUMBER: _ClassVar[int]
+    INCREMENTAL_FIELD_NUMBER: _ClassVar[int]
     facts: _facts_pb2.SearchFactsResponse
     revision: int
     superseded: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
     degraded: bool
     reduced: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
-    def __init__(self, facts: _Optional[_Union[_facts_pb2.SearchFactsResponse, _Mapping]] = ..., revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
+    incremental: bool
+    def __init__(self, facts: _Optional[_Union[_facts_pb2.SearchFactsResponse, _Mapping]] = ..., revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., degraded: _Optional[bool] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., incremental: _Optional[bool] = ...) -> None: ...
 
 class GetMarksRequest(_message.Message):
-    __slots__ = ("user_id", "cached_revision")
+    __slots__ = ("user_id", "cached_revision", "incremental")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CACHED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    INCREMENTAL_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     cached_revision: int
-    def __init__(self, user_id: _Optional[str] = ..., cached_revision: _Optional[int] = ...) -> None: ...
+    incremental: bool
+    def __init__(self, user_id: _Optional[str] = ..., cached_revision: _Optional[int] = ..., incremental: _Optional[bool] = ...) -> None: ...
 
 class GetMarksResponse(_message.Message):
-    __slots__ = ("revision", "superseded", "reduced")
+    __slots__ = ("revision", "superseded", "reduced", "incremental")
     REVISION_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
     REDUCED_FIELD_NUMBER: _ClassVar[int]
+    INCREMENTAL_FIELD_NUMBER: _ClassVar[int]
     revision: int
     superseded: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
     reduced: _containers.RepeatedCompositeFieldContainer[_supersessions_pb2.Supersession]
-    def __init__(self, revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ...) -> None: ...
+    incremental: bool
+    def __init__(self, revision: _Optional[int] = ..., superseded: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., reduced: _Optional[_Iterable[_Union[_supersessions_pb2.Supersession, _Mapping]]] = ..., incremental: _Optional[bool] = ...) -> None: ...
 
 class SupersededStatement(_message.Message):
     __slots__ = ("interaction_id", "statement")
