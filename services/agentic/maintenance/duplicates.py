@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from services.agentic.maintenance.grouping import components
 from services.agentic.model import Note, NoteKind
-from services.common.values.compare import relation
+from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 
 

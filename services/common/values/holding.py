@@ -12,66 +12,60 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from services.common.values.asked import answers_anew
-from services.common.values.assigned import is_given_another
-from services.common.values.closings import is_closed
-from services.common.values.compare import relation
-from services.common.values.complements import are_contrasted, are_two_relatives
-from services.common.values.conditions import passes_over
-from services.common.values.contrasts import has_another_value
-from services.common.values.cores import is_said_otherwise
-from services.common.values.countermands import is_countermanded
-from services.common.values.denials import denies, happens_after_all
-from services.common.values.designated import are_two_designated
-from services.common.values.doers import is_done_by_another
-from services.common.values.ended import has_ended
-from services.common.values.endings import goes_with_it
-from services.common.values.everyday import (
-    abstains,
-    goes_otherwise,
-    is_another_time,
-    is_born,
-    is_left_out,
-    rescheduled,
-)
-from services.common.values.fields import CHANGED
-from services.common.values.frames import is_stated_anew, main_part, takes_another_end
-from services.common.values.items import leaves_another_group, loses_an_item
-from services.common.values.leaving import is_left_behind
-from services.common.values.lexicon import SMALL_NUMBERS
-from services.common.values.listing import is_exchanged, is_listed_anew
-from services.common.values.lives import lives_on
-from services.common.values.means import goes_by_other_means
-from services.common.values.measures import is_measured_anew
+from services.common.values.comparison.compare import relation
+from services.common.values.comparison.complements import are_contrasted, are_two_relatives
+from services.common.values.comparison.designated import are_two_designated
+from services.common.values.comparison.owners import are_of_two_owners
+from services.common.values.comparison.slots import is_denied, is_replaced, things_of
+from services.common.values.denial.conditions import passes_over
+from services.common.values.denial.denials import denies, happens_after_all
+from services.common.values.denial.plain_denials import denies_plainly
+from services.common.values.denial.restoring import is_so_after_all
+from services.common.values.denial.reversals import is_reversed
+from services.common.values.denial.topics import requantifies
+from services.common.values.lives.asked import answers_anew
+from services.common.values.lives.beginnings import lives_on
+from services.common.values.lives.everyday import abstains, goes_otherwise, is_born, is_left_out
+from services.common.values.lives.passing import is_for_a_while, is_over
+from services.common.values.lives.states import has_another_state
+from services.common.values.lives.until import is_fulfilled
 from services.common.values.model import Relation
-from services.common.values.newness import begins_later, plainly
-from services.common.values.openers import without_opener
-from services.common.values.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
-from services.common.values.owners import are_of_two_owners
-from services.common.values.partings import is_given_up
-from services.common.values.passing import is_for_a_while, is_over
-from services.common.values.patterns import CachedPattern
-from services.common.values.people import FIRST, OTHERS
-from services.common.values.pieces import Read, read_statement
-from services.common.values.plain_denials import denies_plainly
-from services.common.values.platforms import runs_elsewhere
-from services.common.values.reading import CHARS_MAX, Clause
-from services.common.values.restated import gives_another_number, goes_back_to_another_number
-from services.common.values.restoring import is_so_after_all
-from services.common.values.reversals import is_reversed
-from services.common.values.rewording import as_own, in_plain_words, with_own_noun, with_span_first
-from services.common.values.sentences import nouns_of
-from services.common.values.shifting import is_set_anew
-from services.common.values.shortened import is_corrected_in_short
-from services.common.values.slots import is_denied, is_replaced, things_of
-from services.common.values.states import has_another_state
-from services.common.values.succession import begins, succeeds, was_so
-from services.common.values.titled import is_titled_anew
-from services.common.values.topics import requantifies
-from services.common.values.unreal import is_unreal
-from services.common.values.unsure import REPORTED, UNSURE
-from services.common.values.until import is_fulfilled
-from services.common.values.whose import people_in
+from services.common.values.partings.closings import is_closed
+from services.common.values.partings.ended import has_ended
+from services.common.values.partings.endings import goes_with_it
+from services.common.values.partings.given_up import is_given_up
+from services.common.values.partings.items import leaves_another_group, loses_an_item
+from services.common.values.partings.leaving import is_left_behind
+from services.common.values.reading.clauses import CHARS_MAX, Clause
+from services.common.values.reading.openers import without_opener
+from services.common.values.reading.people import FIRST, OTHERS
+from services.common.values.reading.pieces import Read, read_statement
+from services.common.values.reading.rewording import as_own, in_plain_words, with_own_noun, with_span_first
+from services.common.values.reading.unreal import is_unreal
+from services.common.values.reading.whose import people_in
+from services.common.values.replacement.assigned import is_given_another
+from services.common.values.replacement.contrasts import has_another_value
+from services.common.values.replacement.days import is_another_time, rescheduled
+from services.common.values.replacement.doers import is_done_by_another
+from services.common.values.replacement.listing import is_exchanged, is_listed_anew
+from services.common.values.replacement.means import goes_by_other_means
+from services.common.values.replacement.measures import is_measured_anew
+from services.common.values.replacement.platforms import runs_elsewhere
+from services.common.values.replacement.shifting import is_set_anew
+from services.common.values.replacement.succession import begins, succeeds, was_so
+from services.common.values.restatement.cores import is_said_otherwise
+from services.common.values.restatement.countermands import is_countermanded
+from services.common.values.restatement.frames import is_stated_anew, main_part, takes_another_end
+from services.common.values.restatement.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
+from services.common.values.restatement.restated import gives_another_number, goes_back_to_another_number
+from services.common.values.restatement.shortened import is_corrected_in_short
+from services.common.values.restatement.titled import is_titled_anew
+from services.common.values.words.fields import CHANGED
+from services.common.values.words.lexicon import SMALL_NUMBERS
+from services.common.values.words.newness import begins_later, plainly
+from services.common.values.words.nouns import nouns_of
+from services.common.values.words.patterns import CachedPattern
+from services.common.values.words.unsure import REPORTED, UNSURE
 
 _CLAUSES_CHARS_MAX: Final = 400
 """In longer sentences only what they are about is compared: their clauses belong together in too many ways."""

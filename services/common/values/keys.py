@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from services.common.values.assigned import assigned_keys
-from services.common.values.contrasts import contrast_keys
-from services.common.values.everyday import commute_keys
-from services.common.values.lives import fields_told
-from services.common.values.partings import parting_keys
-from services.common.values.platforms import platform_keys
+from services.common.values.lives.beginnings import fields_told
+from services.common.values.lives.everyday import commute_keys
+from services.common.values.partings.given_up import parting_keys
+from services.common.values.replacement.assigned import assigned_keys
+from services.common.values.replacement.contrasts import contrast_keys
+from services.common.values.replacement.platforms import platform_keys
 from services.common.values.sentences import content_words
 
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.belongings import goes_with
-from services.common.values.fields import ENDED, EVENTS
-from services.common.values.lexicon import AUXILIARIES, POSSESSIVES, PRONOUNS, STOP
-from services.common.values.lives import begins_anew
+from services.common.values.lives.beginnings import begins_anew
 from services.common.values.model import Modality, Value, ValueKind
-from services.common.values.pieces import read_statement
-from services.common.values.reading import Clause
-from services.common.values.splitting import PREPOSITIONS
-from services.common.values.tokens import PUNCTUATION, lemma, tokenize
+from services.common.values.reading.clauses import Clause
+from services.common.values.reading.pieces import read_statement
+from services.common.values.reading.splitting import PREPOSITIONS
+from services.common.values.words.belongings import goes_with
+from services.common.values.words.fields import ENDED, EVENTS
+from services.common.values.words.lexicon import AUXILIARIES, POSSESSIVES, PRONOUNS, STOP
+from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 
 _LIGHT: Final = frozenset(
     {*STOP, *PRONOUNS, *POSSESSIVES, *PUNCTUATION, *AUXILIARIES, *PREPOSITIONS, "'s", "not", "no", "now", "again", "be",

@@ -11,16 +11,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.belongings import GENERIC_KINDS
 from services.common.values.holding import Said
 from services.common.values.model import Modality, Value
-from services.common.values.people import OTHERS
-from services.common.values.pieces import read_statement
 from services.common.values.premise_ends import TITLES, Ended, clause_terms, ended_of, subject_terms, terms
-from services.common.values.reading import Clause
-from services.common.values.tokens import PUNCTUATION, lemma, tokenize
-from services.common.values.unsure import UNSURE
-from services.common.values.whose import RELATIVES
+from services.common.values.reading.clauses import Clause
+from services.common.values.reading.people import OTHERS
+from services.common.values.reading.pieces import read_statement
+from services.common.values.reading.whose import RELATIVES
+from services.common.values.words.belongings import GENERIC_KINDS
+from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
+from services.common.values.words.unsure import UNSURE
 
 _OF_SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|we're|me|us|my|our)\b", re.IGNORECASE)
 _OUTLASTING: Final = frozenset(

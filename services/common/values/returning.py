@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.cores import cores
-from services.common.values.lexicon import VERBS
-from services.common.values.parts import split_parts
-from services.common.values.passing import is_for_a_while
-from services.common.values.people import OTHERS, THIRD
-from services.common.values.sentences import nouns_of
+from services.common.values.lives.passing import is_for_a_while
+from services.common.values.reading.parts import split_parts
+from services.common.values.reading.people import OTHERS, THIRD
+from services.common.values.restatement.cores import cores
+from services.common.values.words.lexicon import KIN, VERBS
+from services.common.values.words.nouns import nouns_of
 
 _CHARS_MAX: Final = 250
 _BACK_TO: Final = re.compile(r"\bback\s(?:to|on|onto|in|into|at|with)\s(?P<what>[^,.;!]{2,80})", re.IGNORECASE)

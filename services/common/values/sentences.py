@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.text_cache import text_cache
-from services.common.values.asked import slots_of
-from services.common.values.fields import ANNOUNCED, FIELDS
-from services.common.values.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
-from services.common.values.life import life_fields
-from services.common.values.openers import is_only_greeting
-from services.common.values.passing import passing_states
-from services.common.values.tokens import PUNCTUATION, lemma, tokenize
+from services.common.values.lives.asked import slots_of
+from services.common.values.lives.life import life_fields
+from services.common.values.lives.passing import passing_states
+from services.common.values.reading.openers import is_only_greeting
+from services.common.values.words.fields import ANNOUNCED, FIELDS
+from services.common.values.words.nouns import LIGHT
+from services.common.values.words.tokens import lemma, tokenize
 
-_LIGHT: Final = STOP | PRONOUNS | frozenset(POSSESSIVES) | frozenset(PUNCTUATION) | {"not", "no", "be", "have"}
-TIMES: Final = (
-    WEEKDAYS | PARTS_OF_DAY | SEASONS | frozenset(MONTHS)
-    | {"day", "week", "month", "year", "today", "tomorrow", "yesterday", "before", "after", "hour", "minute", "last",
-       "next", "always", "often", "usually", "every", "since", "sunday", "time", "term", "either", "ever", "old"}
-)  # fmt: skip
 _ASKED: Final = re.compile(
     r"(?:[,;]|\s-)\s*(?:so\s+|and\s+|but\s+|or\s+)?(?:can|could|would|should|how|what|which|do|does|is|are|will|where|when|"
     r"why|got|have\s+you)\b[^,;]*\?$|(?:[,;]|\s-)\s*(?:so\s+|and\s+)?(?:can|could|should|how|what)\s+(?:you|i|can|do)\b.*$",
@@ -121,15 +114,4 @@ def content_words(text: str) -> frozenset[str]:
     named |= {f"slot:{name}" for name in slots_of(text)}
     named |= {f"life:{number}" for number in life_fields(text)}
     named |= {f"passing:{number}" for number in passing_states(text)}
-    return frozenset(word for word in words if word not in _LIGHT) | named
-
-
-@text_cache(4_096)
-def nouns_of(text: str) -> frozenset[str]:
-    """Returns the words of a text that name things, in base form, without times."""
-    words = (lemma(token.lower) for token in tokenize(text))
-    return frozenset(
-        word
-        for word in words
-        if word not in _LIGHT and word not in TIMES and word not in {"and", "too", "doctor", "consultant", "vet", "had"}
-    )
+    return frozenset(word for word in words if word not in LIGHT) | named

@@ -13,7 +13,7 @@ from services.common.language_model.repetition import is_repetitive
 from services.common.summaries import SummarySettings, details_of
 from services.common.text import split_sentences
 from services.common.tokens import TokenCounter
-from services.common.values.tokens import lemma
+from services.common.values.words.tokens import lemma
 from services.episodic.summaries.config import ModelSummarySettings
 
 # No summary needs addresses and markup; a text that wants them in one is no reason.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from services.common.values.tokens import lemma
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.wording import FIRST, words_of
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.values.complements import KIN
+from services.common.values.words.lexicon import KIN
 from services.gateway.erasure.topics import is_told_beside
 from services.gateway.erasure.wording import DETERMINERS, FIRST, ROLES, Word, has, is_topic, words_of
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, VERBS
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import AUXILIARIES, KIN, VERBS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.naming import is_name, is_of_a_make, surname_behind
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import POSSESSIVES, PRONOUNS, STOP
-from services.common.values.splitting import DETERMINERS
+from services.common.values.reading.splitting import DETERMINERS
+from services.common.values.words.lexicon import KIN, POSSESSIVES, PRONOUNS, STOP
 
 _RELATION: Final = (
     rf"(?:(?:former|ex|old|best|new|late)[\s-])?(?:{'|'.join(sorted(KIN))}|step\w{{3,8}}|friend|ex|boss|colleague|coworker|neighbou?r|"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.values.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.wording import (
     ARTICLES,
     DETERMINERS,

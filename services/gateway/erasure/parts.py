@@ -10,8 +10,8 @@ from collections.abc import Collection
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.belongings import GROUPS
-from services.common.values.tokens import lemma
+from services.common.values.words.belongings import GROUPS
+from services.common.values.words.tokens import lemma
 
 _MORE: Final = (
     (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.lexicon import PRONOUNS, VERBS
 from services.common.values.sentences import content_words
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import PRONOUNS, VERBS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.names import with_capitals
 from services.gateway.erasure.topics import beginnings_of
 from services.gateway.erasure.wording import (

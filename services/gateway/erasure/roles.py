@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import KIN
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.wording import FIRST, ROLES, Word, words_of
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.common.values.lexicon import PRONOUNS, VERBS
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import PRONOUNS, VERBS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.matching import Rules, near
 from services.gateway.erasure.queries import read
 from services.gateway.erasure.wording import DETERMINERS, FIRST, LINKS, OTHER, words_of

@@ -6,10 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, PRONOUNS, STOP, VERBS
-from services.common.values.splitting import DETERMINERS
-from services.common.values.tokens import lemma
+from services.common.values.reading.splitting import DETERMINERS
+from services.common.values.words.lexicon import AUXILIARIES, KIN, PRONOUNS, STOP, VERBS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.matters import MATTERS
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import PRONOUNS, STOP
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import KIN, PRONOUNS, STOP
+from services.common.values.words.tokens import lemma
 
 
 def _set(words: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from services.common.embedding.vectors import Vector
 from services.common.scope import Scope
-from services.common.values.compare import relation
+from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import FactId, FactRecord, SimilarFact, Statement, Support

@@ -23,7 +23,7 @@ from services.common.maintenance.grounds import grounds
 from services.common.maintenance.pace import computed, rest
 from services.common.owners import Owner
 from services.common.tier_embedder import TierEmbedder
-from services.common.values.compare import compare, relation
+from services.common.values.comparison.compare import compare, relation
 from services.common.values.model import DifferenceKind, Relation
 from services.semantic.config import FactMergingSettings, SemanticSettings
 from services.semantic.facts.merge_groups import MergeGroup, MergeState

@@ -13,8 +13,8 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
+from services.common.values.reading.unreal import unreal_places
 from services.common.values.sentences import announces, is_statement, presupposed_part, stated_part
-from services.common.values.unreal import unreal_places
 from services.semantic.config import SupersessionSettings
 from services.semantic.supersession.model import Assertion, Place
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.consolidation_user import OWNER, SAID_TWICE, make_episodes, make_facts, make_notes
-from services.common.values.compare import relation
+from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 
 

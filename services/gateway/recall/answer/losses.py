@@ -8,7 +8,7 @@ from typing import Final
 
 from mneme.semantic.v1 import facts_pb2, supersessions_pb2
 from services.common.values.beside import is_beside
-from services.common.values.frames import is_negation
+from services.common.values.restatement.frames import is_negation
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import Claim
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mneme.semantic.v1 import supersessions_pb2
-from services.common.values.frames import is_negation
+from services.common.values.restatement.frames import is_negation
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.losses import Loss
 from services.gateway.recall.choices import ConflictPolicy

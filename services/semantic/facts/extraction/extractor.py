@@ -12,8 +12,8 @@ from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
-from services.common.values.irony import goes_on_ironically
-from services.common.values.unreal import unreal_places
+from services.common.values.reading.irony import goes_on_ironically
+from services.common.values.reading.unreal import unreal_places
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.clauses import Clause, Modality, clauses_of

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from services.common.interactions import SourceInteraction
 from services.common.language_model.port import LanguageModel, Reasoned
 from services.common.owners import TenantId
-from services.common.values.compare import relation
+from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 from services.common.values.sentences import content_words, is_statement
 from services.semantic.config import ModelExtractionSettings

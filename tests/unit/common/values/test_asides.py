@@ -8,12 +8,12 @@ import pytest
 
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
-from services.common.values.openers import without_opener
-from services.common.values.restated import goes_back_to_another_number
-from services.common.values.rewording import in_plain_words, with_span_first
+from services.common.values.reading.openers import without_opener
+from services.common.values.reading.rewording import in_plain_words, with_span_first
+from services.common.values.reading.unreal import is_unreal, unreal_places
+from services.common.values.restatement.restated import goes_back_to_another_number
+from services.common.values.restatement.titled import is_titled_anew
 from services.common.values.sentences import stated_part
-from services.common.values.titled import is_titled_anew
-from services.common.values.unreal import is_unreal, unreal_places
 
 MAY = date(2025, 5, 5)
 JUNE = date(2025, 6, 9)

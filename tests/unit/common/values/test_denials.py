@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from services.common.values.everyday import abstains
+from services.common.values.denial.denials import denies
+from services.common.values.denial.topics import requantifies
 from services.common.values.holding import Said, supersedes
+from services.common.values.lives.everyday import abstains
 from services.common.values.model import Relation
-from services.common.values.sentences import presupposed_part
+from services.common.values.sentences import presupposed_part, stated_part
 
 CHANGED = {Relation.UPDATE, Relation.CONTRADICT}
 
@@ -155,3 +157,23 @@ def test_what_others_did_is_no_habit_of_the_speaker() -> None:
     assert abstains("I drink wine every evening.", "A year without a drop.")
     assert not abstains("I don't smoke.", "A year without a cigarette.")
     assert not abstains("I eat meat.", "Two weeks without a phone.")
+
+
+def test_what_is_not_sure_is_not_denied() -> None:
+    told = "I enrolled in a pottery class at the Kiln studio, but I'm not sure about the schedule."
+    assert denies(told, "I've never enrolled in any pottery class at the Kiln studio.")
+    assert not denies(told, "I've never enrolled in any swimming course or diving club.")
+
+
+def test_a_moved_date_supersedes_only_dates() -> None:
+    meeting = "I have a meeting with Doctor Hallam on May 4 at 3 PM."
+    assert requantifies(meeting, "The meeting with Doctor Hallam is rescheduled to May 4 at 5 PM.")
+    assert not requantifies(meeting, "The meeting with Doctor Hallam improved my mood by May 9.")
+
+
+def test_what_a_question_takes_for_granted_is_stated() -> None:
+    asked = "Can you remind me that it's moved to Friday at noon?"
+    assert stated_part(f"I keep forgetting the review, {asked}") == (
+        "I keep forgetting the review, it's moved to Friday at noon"
+    )
+    assert stated_part("I have 45 sources, how can I sort them?") == "I have 45 sources"

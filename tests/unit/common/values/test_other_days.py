@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
+from services.common.values.comparison.owners import are_of_two_owners
+from services.common.values.denial.plain_denials import denies_plainly
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
-from services.common.values.owners import are_of_two_owners
-from services.common.values.plain_denials import denies_plainly
-from services.common.values.rewording import in_plain_words, with_own_noun, with_span_first
+from services.common.values.reading.rewording import in_plain_words, with_own_noun, with_span_first
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 _FIRST, _SECOND = date(2025, 2, 3), date(2025, 5, 12)

@@ -6,13 +6,13 @@ from datetime import date
 
 import pytest
 
-from services.common.values.asked import answers_anew, slots_of
 from services.common.values.holding import Said, supersedes
+from services.common.values.lives.asked import answers_anew, slots_of
 from services.common.values.model import Relation, Value, ValueKind
-from services.common.values.newness import plainly
-from services.common.values.quantities import ValueReader
 from services.common.values.sentences import content_words
-from services.common.values.tokens import tokenize
+from services.common.values.words.newness import plainly
+from services.common.values.words.quantities import ValueReader
+from services.common.values.words.tokens import tokenize
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 

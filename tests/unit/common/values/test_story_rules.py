@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from services.common.values.assigned import is_given_another
-from services.common.values.conversions import are_one_measure
-from services.common.values.countermands import is_countermanded
-from services.common.values.designated import are_two_designated
-from services.common.values.doers import is_done_by_another
-from services.common.values.irony import is_ironic
+from services.common.values.comparison.conversions import are_one_measure
+from services.common.values.comparison.designated import are_two_designated
 from services.common.values.model import Value
-from services.common.values.openers import without_opener
-from services.common.values.platforms import platform_keys, runs_elsewhere
-from services.common.values.quantities import ValueReader
+from services.common.values.reading.irony import is_ironic
+from services.common.values.reading.openers import without_opener
+from services.common.values.replacement.assigned import is_given_another
+from services.common.values.replacement.doers import is_done_by_another
+from services.common.values.replacement.platforms import platform_keys, runs_elsewhere
+from services.common.values.restatement.countermands import is_countermanded
 from services.common.values.sentences import is_statement
-from services.common.values.tokens import tokenize
+from services.common.values.words.quantities import ValueReader
+from services.common.values.words.tokens import tokenize
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from datetime import date
 import pytest
 
 from services.common.text import split_sentences
-from services.common.values.conditions import passes_over
+from services.common.values.denial.conditions import passes_over
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
-from services.common.values.newness import plainly
-from services.common.values.orders import in_plain_form, is_taken_off
-from services.common.values.restated import gives_another_number
+from services.common.values.restatement.orders import in_plain_form, is_taken_off
+from services.common.values.restatement.restated import gives_another_number
 from services.common.values.sentences import announces
+from services.common.values.words.newness import plainly
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 

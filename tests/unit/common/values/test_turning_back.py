@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from services.common.values.denial.restoring import is_so_after_all
+from services.common.values.denial.reversals import is_reversed
 from services.common.values.holding import Said, supersedes
-from services.common.values.items import loses_an_item
 from services.common.values.keys import statement_keys
+from services.common.values.lives.passing import is_for_a_while, is_over
 from services.common.values.model import Relation
-from services.common.values.passing import is_for_a_while, is_over
-from services.common.values.pieces import read_statement
-from services.common.values.restoring import is_so_after_all
-from services.common.values.reversals import is_reversed
-from services.common.values.rewording import in_plain_words
+from services.common.values.partings.items import loses_an_item
+from services.common.values.reading.pieces import read_statement
+from services.common.values.reading.rewording import in_plain_words
 from services.common.values.sentences import announces
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-import services.common.values.lives
+import services.common.values
 from services.common.values.holding import Said, supersedes
 from services.common.values.keys import statement_keys
-from services.common.values.lives import fields_told, lives_on
+from services.common.values.lives.beginnings import fields_told, lives_on
 from services.common.values.model import Relation
-from services.common.values.partings import is_given_up
-from services.common.values.phrases import compiled, forms, read_phrases, value_words
+from services.common.values.partings.given_up import is_given_up
 from services.common.values.premises import rests_on
+from services.common.values.reading.whose import is_subject_speaker, people_in, spoken, turned_to
+from services.common.values.replacement.shifting import is_set_anew
 from services.common.values.sentences import announces
-from services.common.values.shifting import is_set_anew
-from services.common.values.whose import is_subject_speaker, people_in, spoken, turned_to
+from services.common.values.words.phrases import compiled, forms, read_phrases, value_words
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 _DAY = date(2025, 1, 8)
@@ -133,7 +133,7 @@ def test_the_subject_of_an_event() -> None:
 
 def test_every_phrase_of_the_data_files_compiles_can_be_found_and_is_fast() -> None:
     worst = [f" {unit * (250 // len(unit))} . " for unit in ("i am ", "the ", "my new ", "A a ", "it is now ")]
-    folder = Path(services.common.values.lives.__file__).with_name("data")
+    folder = Path(services.common.values.__file__).parent
     lines = [
         line
         for file in sorted(folder.rglob("*.toml"))

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.common.values.compare import compare, relation
+from services.common.values.comparison.compare import compare, relation
 from services.common.values.model import DifferenceKind, Relation, ValueKind
-from services.common.values.quantities import Token, ValueReader
-from services.common.values.reading import read_clauses
+from services.common.values.reading.clauses import read_clauses
+from services.common.values.words.quantities import Token, ValueReader
 from tests.support.examples import share_of
 
 PAIRS: Final = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]

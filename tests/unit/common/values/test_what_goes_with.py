@@ -9,7 +9,7 @@ import pytest
 from services.common.values.holding import Said, supersedes
 from services.common.values.keys import statement_keys
 from services.common.values.model import Relation
-from services.common.values.phrases import read_phrases
+from services.common.values.words.phrases import read_phrases
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 _FIRST, _SECOND = date(2025, 2, 3), date(2025, 5, 12)

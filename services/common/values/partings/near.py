@@ -1,0 +1,105 @@
+"""What somebody does for the speaker or with them, or is to them; it ends when they go. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.common.values.reading.pieces import read_statement
+from services.common.values.reading.whose import people_in, spoken, turned_to
+from services.common.values.words.tokens import lemma
+
+_LEFT_WORK: Final = re.compile(
+    r"\bi\s(?:have\s|has\s)?(?:left|quit)\s(?:the\s)?(?:company|firm|team|department|agency|studio|practice|school|job)\b"
+)
+_AT_WORK: Final = frozenset("share work sit commute lunch carpool pair".split())  # noqa: SIM905 - words
+"""What is done with a colleague."""
+_EMIGRATED: Final = re.compile(r"\bi\s(?:have\s|has\s)?(?:emigrated|moved\s(?:abroad|overseas))\b")
+_FOR_ME: Final = frozenset(
+    "pick water drive feed clean walk mow fix help teach bring collect look cut cook babysit mind".split()  # noqa: SIM905
+)
+_SERVING: Final = frozenset("train coach manage lead treat tutor sit deputise supervise mentor nurse".split())  # noqa: SIM905
+_WITH_ME: Final = frozenset("share meet train play run swim commute drive live cook".split())  # noqa: SIM905 - words
+"""What somebody does for the speaker, and with them: it ends when they leave the country."""
+_GONE: Final = re.compile(
+    r"\bi\s(?:have\s|has\s)?(?:retired|resigned|emigrated|relocated|"
+    r"left\s(?:for\s(?:good|[A-Z][\w-]{1,20})|(?:the|my)\s(?:company|firm|team|department|practice|surgery|school|agency|club|clinic|studio|country|town|city|profession)|us\b)|"
+    r"(?:flew|flown|gone|went)\s(?:back\s|home\s){1,2}(?:to\s[A-Z]|for\sgood)|"
+    r"moved\s(?:on\b|away|abroad|(?:back\s|over\s|down\s|up\s)?to\s[A-Z][\w-]{1,20})|"
+    r"(?:sold|shut|closed|hung\sup|put\saway|packed\s(?:up|away)|cleaned\sout|cleared(?:\sout)?|handed\sover|gave\sup|given\sup|wound\sup)\s(?:the\s(?=practice|surgery|salon|studio|garage|firm|clinic|school|shop)|my\s)"
+    r"(?!(?:car|house|flat|hair|coat|shopping|toys|clothes|lunch|plate|eyes|mouth|bike|dog|cat)\b)\w|"
+    r"(?:gone|went|moved|switched)\s(?:over\s|back\s)?to\san?\s(?:[\w-]{2,20}\s){1,3}(?:in|at)\s[A-Z]|"
+    r"(?:got|taken|took|found|accepted|started)\s(?:a|another)\s(?:new\s)?(?:job|post|position)\b)|"
+    r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:retired|transferred|promoted|relocated|let\sgo|laid\soff|fired|sacked|replaced)\b"
+)
+"""Whoever goes like this does for the speaker no more what they did."""
+_BRIEFLY: Final = re.compile(
+    r"\bfor\s(?:the\s(?:day|night|week|weekend|summer|winter)|a\s(?:\w+\s)?(?:days?|weeks?|while|holiday|conference|meeting))\b|\b(?:holidays?|vacation|until|till|back\son)\b",
+    re.IGNORECASE,
+)
+_ROLES: Final = frozenset(
+    """
+    doctor gp dentist cardiologist dermatologist specialist orthodontist paediatrician vet physio therapist midwife
+    nurse carer teacher tutor coach trainer instructor mentor conductor manager boss supervisor lead leader chief head
+    deputy assistant secretary colleague partner cleaner nanny childminder
+    babysitter sitter hairdresser barber gardener lawyer accountant adviser advisor agent contact lodger flatmate
+    roommate housemate neighbour neighbor captain editor tester
+    """.split()  # noqa: SIM905 - words
+)
+"""What somebody is to the speaker as long as they are there."""
+
+
+def leaves_the_near(earlier: str, later: str) -> bool:
+    """Returns whether somebody who does something with or for the speaker has gone far away, or left their work.
+
+    Args:
+        earlier: A statement.
+        later: A later one of the same speaker.
+    """
+    people = people_in(later)
+    if any(_EMIGRATED.search(turned_to(later, person)) and _is_near(earlier, person) for person in people):
+        return True
+    if any(_LEFT_WORK.search(turned_to(later, person)) and _is_near(earlier, person, _AT_WORK) for person in people):
+        return True
+    return _BRIEFLY.search(later) is None and any(
+        _GONE.search(turned_to(later, person)) and _has_role(earlier, person)
+        for person in dict.fromkeys((*people, *_holders(earlier)))
+    )
+
+
+def _holders(earlier: str) -> list[str]:
+    """The words behind "my doctor is": those of a name, also in small letters."""
+    words = spoken(earlier).lower().split()
+    place = words.index("is") if "is" in words[:5] else len(words)
+    return [word for word in words[place + 1 : place + 4] if len(word) > len("dr") and word.isalpha()]
+
+
+def _has_role(earlier: str, person: str) -> bool:
+    """Whether a statement says what somebody is to the speaker, or does for them: "my doctor is Dr Pell"."""
+    words = spoken(earlier).lower().split()
+    place = words.index("is") if "is" in words else 0
+    if words[:1] in (["my"], ["our"]) and words[place - 1] in _ROLES and place < 5:
+        return person in words[place + 1 : place + 4] and "not" not in words
+    return any(
+        not (clause.past or clause.negated or clause.historic)
+        and clause.verb in _FOR_ME | _SERVING
+        and person in {word for item in clause.subject for word in str(item).split()}
+        for clause in read_statement(earlier).clauses
+    )
+
+
+def _is_near(earlier: str, person: str, deeds: frozenset[str] = _WITH_ME) -> bool:
+    """Whether a statement says what somebody does for the speaker or with them, where they live."""
+    for clause in read_statement(earlier).clauses:
+        subject = {word for item in clause.subject for word in str(item).split()}
+        if clause.past or clause.negated or clause.historic:
+            continue
+        opening = [lemma(word) for word in spoken(earlier).lower().split()[1:3]]
+        if clause.words[:1] == (person,) and _FOR_ME & set(opening):
+            return True
+        with_whom = {
+            word for item in clause.rest if clause.prepositions.get(item) == "with" for word in str(item).split()
+        }
+        if {"i", "we"} & subject and clause.verb in deeds and person in with_whom:
+            return True
+    return False

@@ -1,0 +1,138 @@
+"""Orders that are taken back or changed by their own words. Pure functions.
+
+"Tag me when you close a ticket" ends with "no need to tag me when you close a ticket", and "use British spelling in
+letters" with "use American spelling in letters from now on". The condition of an order is part of it: what is ordered
+for another case stays.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from services.common.text_cache import text_cache
+from services.common.values.reading.splitting import DETERMINERS
+from services.common.values.restatement.orders import as_order
+from services.common.values.words.newness import plainly
+from services.common.values.words.nouns import TIMES
+from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
+
+_CHARS_MAX: Final = 200
+_REMARK: Final = re.compile(r"[,;:](?:\s|$)|\s[\u2013\u2014-]{1,3}\s|\s(?:because|since|so)\s", re.IGNORECASE)
+_SCOPE_FIRST: Final = re.compile(
+    r"^(?P<scope>(?:for|in|on|with)\s(?:the\s|our\s|my\s)?[\w-]{2,20}(?:\s[\w-]{2,20})?),?\s"
+    r"(?=(?:please\s)?(?:ping|ask|call|ring|contact|email|message|use|write|speak|send|add|tag)\s)",
+    re.IGNORECASE,
+)
+"""As in "for deploys ping Oskar"."""
+_NOT: Final = re.compile(r"^(?:do\snot|don't|dont|never)\s(?:ever\s)?(?=[a-z])", re.IGNORECASE)
+_CONDITION: Final = re.compile(
+    r"\b(?:when|whenever|if|before|after|while|once|unless|every\stime|as\ssoon\sas|each\stime)\b", re.IGNORECASE
+)
+_NEW: Final = re.compile(r"\b(?:now|from\snow\son|instead|from\stoday|any\s?more|any\slonger|again)\b", re.IGNORECASE)
+_FILLERS: Final = DETERMINERS - {"first", "second", "no"} | frozenset(
+    """
+        please always just also too again now instead any more anymore longer ever from on kindly still already only
+        """.split()  # noqa: SIM905 - words
+)
+_ONE_CHOICE: Final = frozenset(
+    """
+    us writ ping ask cal ring contact email messag tag speak answer sign format spel reply addres indent nam
+    """.split()  # noqa: SIM905 - words
+)
+"""Orders, by their stems, that name one way of several: another way takes the place of the first."""
+_NAME_WORDS_MAX: Final = 3
+_TIMED: Final = TIMES | {"on", "at", "after", "back", "later", "if", "when", "up", "in"}
+_WORDS_MIN: Final = 2
+_GERUND_MIN: Final = 5
+
+
+class _Order(NamedTuple):
+    deed: tuple[str, ...]
+    condition: tuple[str, ...]
+    is_denied: bool
+
+
+def is_countermanded(earlier: str, later: str, *, is_other_day: bool = False) -> bool:
+    """Returns whether a later statement takes an order back, or gives it with another way to follow it.
+
+    Args:
+        earlier: An order, or what is not to be done.
+        later: A later statement of the same speaker.
+        is_other_day: Whether it was made on a later day: then another way need not be said to be new.
+    """
+    first = _order(earlier)
+    if first is None:
+        return False
+    parts = [part for part in _REMARK.split(later) if part] if is_other_day else []
+    return any(
+        second is not None and _takes_back(first, second, is_new=is_other_day or _NEW.search(later) is not None)
+        for second in (_order(later), *map(_order, parts[1:]))
+    )
+
+
+def _takes_back(first: _Order, second: _Order, *, is_new: bool) -> bool:
+    if first.deed[:1] != second.deed[:1]:
+        return False
+    if first.is_denied is not second.is_denied:
+        if first.is_denied:
+            return first.deed == second.deed and first.condition == second.condition
+        is_whole = not second.condition or first.condition == second.condition
+        return is_whole and _opens_with(first.deed, second.deed)
+    is_other_way = first.deed[0] in _ONE_CHOICE and not first.is_denied and first.condition == second.condition
+    return is_other_way and is_new and (_differ_in_one(first.deed, second.deed) or _names_anew(first.deed, second.deed))
+
+
+def _names_anew(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether the speaker is to be called by another name: "call me Dr Ferrante", "call me Giulia"."""
+    is_call = first[:_WORDS_MIN] == second[:_WORDS_MIN] == ("cal", "me")
+    names = [set(deed[_WORDS_MIN:]) for deed in (first, second)]
+    return (
+        is_call
+        and all(0 < len(name) <= _NAME_WORDS_MAX for name in names)
+        and not _TIMED & (names[0] | names[1])
+        and names[0] != names[1]
+    )
+
+
+def _opens_with(ordered: tuple[str, ...], denied: tuple[str, ...]) -> bool:
+    return ordered == denied or (len(denied) >= _WORDS_MIN and ordered[: len(denied)] == denied)
+
+
+def _differ_in_one(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    is_long = len(first) > _WORDS_MIN
+    return is_long and len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 1
+
+
+@text_cache(4_096)
+def _order(text: str) -> _Order | None:
+    plain = " ".join(text.replace("\u2019", "'").split()).rstrip(".! ")
+    if len(plain) > _CHARS_MAX:
+        return None
+    plain = plainly(_REMARK.split(plain, maxsplit=1)[0])[0]
+    plain = re.sub(r"^(?:please|always|kindly|just|from\snow\son,?|now)\s", "", plain, flags=re.IGNORECASE)
+    scoped = _SCOPE_FIRST.match(plain)
+    plain = f"{plain[scoped.end() :]} {scoped['scope']}" if scoped is not None else plain
+    is_denied = _NOT.match(plain) is not None
+    order = plain if is_denied else as_order(plain)
+    if not order:
+        return None
+    is_denied = is_denied or _NOT.match(order) is not None
+    order = _NOT.sub("", order)
+    match = _CONDITION.search(order)
+    deed, condition = (order[: match.start()], order[match.start() :]) if match is not None else (order, "")
+    words = _words(deed)
+    is_told = len(words) >= _WORDS_MIN or (bool(words) and bool(condition))
+    return _Order((_stem(words[0]), *words[1:]), _words(condition), is_denied) if is_told else None
+
+
+def _stem(verb: str) -> str:
+    """The first word of an order without the ending of "stop adding"."""
+    stem = verb.removesuffix("ing") if len(verb) > _GERUND_MIN else verb
+    stem = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+    return stem.rstrip("e")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    tokens = (token.lower for token in tokenize(text))
+    return tuple(lemma(word) for word in tokens if word not in PUNCTUATION and word not in _FILLERS)

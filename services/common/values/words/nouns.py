@@ -1,0 +1,28 @@
+"""Words of a text that name things. Pure functions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from services.common.text_cache import text_cache
+from services.common.values.words.lexicon import MONTHS, PARTS_OF_DAY, POSSESSIVES, PRONOUNS, SEASONS, STOP, WEEKDAYS
+from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
+
+LIGHT: Final = STOP | PRONOUNS | frozenset(POSSESSIVES) | frozenset(PUNCTUATION) | {"not", "no", "be", "have"}
+"""Words that say nothing of what a text is about."""
+TIMES: Final = (
+    WEEKDAYS | PARTS_OF_DAY | SEASONS | frozenset(MONTHS)
+    | {"day", "week", "month", "year", "today", "tomorrow", "yesterday", "before", "after", "hour", "minute", "last",
+       "next", "always", "often", "usually", "every", "since", "sunday", "time", "term", "either", "ever", "old"}
+)  # fmt: skip
+
+
+@text_cache(4_096)
+def nouns_of(text: str) -> frozenset[str]:
+    """Returns the words of a text that name things, in base form, without times."""
+    words = (lemma(token.lower) for token in tokenize(text))
+    return frozenset(
+        word
+        for word in words
+        if word not in LIGHT and word not in TIMES and word not in {"and", "too", "doctor", "consultant", "vet", "had"}
+    )
