@@ -9,9 +9,9 @@ from enum import Enum
 from typing import Final
 
 from services.common.scope import Scope
-from services.common.values.compare import relation
+from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
-from services.common.values.reading import read_clauses
+from services.common.values.reading.clauses import read_clauses
 from services.semantic.facts.extraction.vocabulary import PREDICATES
 from services.semantic.facts.model import FactDraft, FactRecord
 from services.semantic.facts.slots import EVENTS, named, slot_of

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.values.compare import relation
+from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.evidence import leading_draft
