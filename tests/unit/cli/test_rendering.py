@@ -22,8 +22,8 @@ from mneme_client import (
     TierReport,
     TierState,
     Turn,
+    from_wire_recall,
 )
-from mneme_client import from_wire_recall
 from services.cli import rendering
 from services.cli.mcp.text import memory_line
 
