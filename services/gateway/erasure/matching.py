@@ -289,7 +289,7 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
 
 
 def _is_told_to_somebody(words: Sequence[Word], place: int) -> bool:
-    """Whether the speaker tells somebody of it: "I asked my boss about my asthma", "I told my mother about the asthma"."""
+    """Whether the speaker tells somebody of it: "I asked my boss about my knee", "I told my mother about the knee"."""
     before = words[:place]
     if not before or words[place].index != before[-1].index + 1:
         return False
