@@ -79,9 +79,9 @@ def mark_of(one: Interaction | Note | Memory | RecalledFact | RecalledNote | Fac
         return f" (until {fact.valid_to_time:%Y-%m-%d})"
     if not one.superseded_by:
         return ""
-    is_of_turn = isinstance(one, Interaction | Memory)
-    is_whole = not is_of_turn or all(statement.whole_turn for statement in one.superseded_statements)
-    return " (superseded)" if is_whole else " (superseded in part)"
+    if isinstance(one, Interaction | Memory) and not all(each.whole_turn for each in one.superseded_statements):
+        return " (superseded in part)"
+    return " (superseded)"
 
 
 def counted(count: int, noun: str) -> str:
