@@ -192,7 +192,11 @@ class Candidates:
             NOTHING,
             (),
             seconds_left=seconds_left,
-            also_read=[one.memory_id for one in (*recalled.memories, *recalled.facts, *recalled.notes)],
+            also_read=[
+                *(memory.memory_id for memory in recalled.memories),
+                *(fact.memory_id for fact in recalled.facts),
+                *(note.memory_id for note in recalled.notes),
+            ],
         )
         turns = [
             Planned(
