@@ -82,7 +82,7 @@ def openapi(protos: FileDescriptorSet, *, version: str = "v1") -> str:
             "version": version,
             "description": "Long-term memory for AI agents. Every call is a POST with a JSON body.",
         },
-        "servers": [{"url": "http://localhost:7780"}],
+        "servers": [{"url": "/"}],  # where the document comes from, whatever the port
         "security": [{"apiKey": []}],
         "paths": dict(described.paths()),
         "components": {

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import grpc
 
 from mneme_client import MnemeClientError
 
 _RESOLVERS = ("dns:", "ipv4:", "ipv6:", "unix:", "unix-abstract:", "vsock:", "xds:")
+
+_NOT_FOUND: Final = {
+    "Correct": "No turn says what --wrong says: `mneme recall` shows the words, and --memory takes an id.",
+    "RunJob": "`mneme maintain --jobs` lists the jobs.",
+    "ListSymbols": "`mneme code index` stores a repository.",
+    "SearchSymbols": "`mneme code index` stores a repository.",
+    "SearchCode": "`mneme code index` stores a repository.",
+    "GetOutline": "`mneme code index` stores a repository.",
+    "ResolveSupersession": "`mneme conflicts --all` lists them with their ids.",
+}
+"""Where to look for what a call did not find, by its method."""
 
 
 def hint(error: MnemeClientError, target: str) -> str:
@@ -20,6 +33,8 @@ def hint(error: MnemeClientError, target: str) -> str:
         if error.reason == "CREDENTIAL_INVALID":
             return "Check --api-key and MNEME_API_KEY. A service in development mode takes no key: leave them out."
         return "Give a key by --api-key or MNEME_API_KEY."
+    if error.code is grpc.StatusCode.NOT_FOUND:
+        return _NOT_FOUND.get(error.method.rpartition("/")[2], "")
     if error.code is grpc.StatusCode.UNAVAILABLE and not error.reason:
         return _of_connection(error.message, target)
     return ""

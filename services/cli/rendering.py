@@ -13,7 +13,20 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mneme_client import Explanation, Interaction, Memory, Note, RecallResult, SourceTrust, TierReport, TierState, Turn
+from mneme_client import (
+    Explanation,
+    Fact,
+    Interaction,
+    Memory,
+    Note,
+    RecalledFact,
+    RecalledNote,
+    RecallResult,
+    SourceTrust,
+    TierReport,
+    TierState,
+    Turn,
+)
 
 # Remembered text may hold escape sequences that would move the cursor or rename the window.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -59,12 +72,16 @@ def plain(text: str) -> Text:
 MARKS_MISSING: Final = "Which of these are superseded is not known: the semantic tier did not respond in time."
 
 
-def mark_of(one: Interaction | Note) -> str:
+def mark_of(one: Interaction | Note | Memory | RecalledFact | RecalledNote | Fact) -> str:
     """Words behind a text that holds no more; empty for one that does."""
+    fact = one.fact if isinstance(one, RecalledFact) else one
+    if isinstance(fact, Fact) and fact.valid_to_time is not None:
+        return f" (until {fact.valid_to_time:%Y-%m-%d})"
     if not one.superseded_by:
         return ""
-    is_whole = all(statement.whole_turn for statement in one.superseded_statements)
-    return " (superseded)" if is_whole or isinstance(one, Note) else " (superseded in part)"
+    if isinstance(one, Interaction | Memory) and not all(each.whole_turn for each in one.superseded_statements):
+        return " (superseded in part)"
+    return " (superseded)"
 
 
 def counted(count: int, noun: str) -> str:
@@ -127,9 +144,10 @@ def source_in_words(trust: SourceTrust) -> str:
     return f"source: {_TRUSTS.get(trust, _TRUSTS[SourceTrust.UNSPECIFIED])}"
 
 
-def derived_text(text: str, trust: SourceTrust, *, explain: bool) -> Text:
-    """A fact or a note, with whose words it rests on if wanted."""
-    return plain(text).append(f" ({source_in_words(trust)})", style="dim") if explain else plain(text)
+def derived_text(one: RecalledFact | RecalledNote, *, explain: bool) -> Text:
+    """A fact or a note, with its mark, and with whose words it rests on if wanted."""
+    text = plain(one.fact.text if isinstance(one, RecalledFact) else one.note.content).append(mark_of(one), style="dim")
+    return text.append(f" ({source_in_words(one.source_trust)})", style="dim") if explain else text
 
 
 def ordinal(number: int) -> str:
@@ -147,7 +165,7 @@ def memory_table(memories: Iterable[Memory], *, explain: bool = False) -> Table:
     table.add_column("who", style="green")
     table.add_column("text", ratio=1, overflow="fold")
     for rank, memory in enumerate(memories, start=1):
-        said = turn_text(memory.turn)
+        said = turn_text(memory.turn).append(mark_of(memory), style="dim")
         if explain:
             why = f"{retrievers_in_words(memory.explanation)}; {parts_in_words(memory.explanation)}".rstrip("; ")
             why = f"{why}; {source_in_words(memory.source_trust)}"
@@ -162,8 +180,8 @@ def print_recall(console: Console, found: RecallResult, *, explain: bool) -> Non
         console.print(memory_table(found.memories, explain=explain))
     else:
         console.print("Nothing was found.")
-    _print_list(console, "Facts", [derived_text(f.fact.text, f.source_trust, explain=explain) for f in found.facts])
-    _print_list(console, "Notes", [derived_text(n.note.content, n.source_trust, explain=explain) for n in found.notes])
+    _print_list(console, "Facts", [derived_text(fact, explain=explain) for fact in found.facts])
+    _print_list(console, "Notes", [derived_text(note, explain=explain) for note in found.notes])
     if explain:
         console.print(stage_line(found), style="dim", markup=False, highlight=False)
     print_degraded(console, found.tiers, degraded=found.degraded, consistent=found.consistent)

@@ -69,7 +69,7 @@ class MnemeClientError(Exception):
         return self.code in _RETRYABLE_CODES or self.retry_after_seconds is not None
 
     def __str__(self) -> str:
-        label = f"{self.code.name}/{self.reason}" if self.reason else self.code.name
+        label = self.code.name if self.reason in {"", self.code.name} else f"{self.code.name}/{self.reason}"
         fields = "; ".join(f"{v.field_path}: {v.description}" for v in self.violations)
         return f"{label}: {self.message}" + (f" ({fields})" if fields else "")
 

@@ -28,10 +28,12 @@ _REACTING: Final = word_set(
     it's that it is sounds was so really very wonderful fantastic funny hilarious sad awful terrible
     gorgeous beautiful i know understand agree bet hope think got way problem worries you're are much too
     all for to hear the a an lot again and then man mate dear buddy everyone there always later soon
-    tomorrow happy new year birthday christmas easter my god omg
+    tomorrow happy new year birthday christmas easter my god omg meet
     """
 )
 _REACTION_WORDS_MAX: Final = 8
+_ADDRESSED: Final = re.compile(r"(?<=\w), [A-Z]\w{1,30}[.!]{0,3}$")
+_REACTION_WORDS_BEFORE_NAME_MIN: Final = 3  # "Yes, Maya." may answer who comes
 _REACTION_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")  # noqa: RUF001
 #: The speaker asks for something to be kept.
 ASKED_TO_REMEMBER: Final = _pattern(
@@ -198,6 +200,9 @@ def ends_with_question_mark(sentence: str) -> bool:
 
 
 def only_reacts(sentence: str) -> bool:
-    """Whether a sentence is nothing but a greeting, thanks, agreement or an exclamation."""
-    words = [word.casefold().replace("’", "'") for word in _REACTION_WORD.findall(sentence)]  # noqa: RUF001
+    """Whether a sentence only greets, thanks, agrees or exclaims, or does so by name: "Nice to meet you, Maya."."""
+    rest = _ADDRESSED.sub("", sentence.strip())
+    if len(rest.split()) < _REACTION_WORDS_BEFORE_NAME_MIN:
+        rest = sentence
+    words = [word.casefold().replace("’", "'") for word in _REACTION_WORD.findall(rest)]  # noqa: RUF001
     return len(words) <= _REACTION_WORDS_MAX and all(word in _REACTING for word in words)

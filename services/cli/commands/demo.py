@@ -26,7 +26,15 @@ from services.cli.importers.load import import_entries
 from services.cli.importers.model import ImportedTurn
 from services.cli.local_stack import StackOptions, open_stack
 from services.cli.local_stack import http_port as chosen_http_port
-from services.cli.rendering import parts_in_words, plain, print_degraded, retrievers_in_words, turn_text, when, who
+from services.cli.rendering import (
+    derived_text,
+    parts_in_words,
+    print_degraded,
+    retrievers_in_words,
+    turn_text,
+    when,
+    who,
+)
 from services.cli.state import CliState, state_of
 from services.cli.traces import trace_calls
 
@@ -171,7 +179,7 @@ async def _ask(
     out.print(Text(f"   expected: {question.answer}", style="dim"))
     _print_memories(state, found)
     for recalled in found.facts[:_FACTS_SHOWN]:
-        out.print(Text.assemble(("   fact  ", "magenta"), plain(recalled.fact.text)))
+        out.print(Text.assemble(("   fact  ", "magenta"), derived_text(recalled, explain=False)))
     print_degraded(out, found.tiers, degraded=found.degraded)
 
 

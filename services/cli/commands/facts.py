@@ -9,7 +9,7 @@ import typer
 from mneme_client import Client, Fact, Scope
 from services.cli import options
 from services.cli.listing import Listing
-from services.cli.rendering import as_json, plain, when
+from services.cli.rendering import as_json, mark_of, plain, when
 from services.cli.state import CliState, state_of
 
 
@@ -61,5 +61,5 @@ def _table(found: list[Fact]) -> Listing:
     for fact in found:
         category = fact.category.name.lower().replace("_", " ")
         confirmed = when(fact.last_confirmed_time)
-        table.add_row(fact.fact_id, confirmed, category, f"{fact.confidence:.2f}", plain(fact.text))
+        table.add_row(fact.fact_id, confirmed, category, f"{fact.confidence:.2f}", plain(fact.text + mark_of(fact)))
     return table

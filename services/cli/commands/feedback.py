@@ -58,4 +58,5 @@ async def _feedback(state: CliState, user: str, value: FeedbackValue, named: _Na
             note_ids=named.note_ids,
             recall_id=named.recall_id,
         )
-    state.out.print(f"Noted for {result.memory_count} memories.", highlight=False)
+    noun = "memory" if result.memory_count == 1 else "memories"
+    state.out.print(f"Noted for {result.memory_count} {noun}.", highlight=False)

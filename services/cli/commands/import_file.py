@@ -23,7 +23,12 @@ def import_file(
     file: Annotated[Path, typer.Argument(exists=True, readable=True, help="A file, a folder or a ZIP archive.")],
     user: Annotated[
         str,
-        typer.Option("--user", "-u", help="Whose memory; the file's name without its ending if not given."),
+        typer.Option(
+            "--user",
+            "-u",
+            help="Whose memory; the file's name without its ending if not given. An exported user is restored under "
+            "its own id alone.",
+        ),
     ] = "",
     file_format: Annotated[
         FileFormat, typer.Option("--format", help="The layout; auto: by its content.")
@@ -40,13 +45,13 @@ def import_file(
     try:
         chosen = detect(file) if file_format is FileFormat.AUTO else file_format
         if chosen is FileFormat.USER:
-            import_user(state, file)
+            import_user(state, file, user)
             return
         source = open_source(file, chosen)
         summary = state.run(_import(state, file, source, user or file.stem, wait=wait))
     except (UnreadableFileError, OSError) as error:
         state.fail(str(error))
-    print_summary(state, summary, file)
+    print_summary(state, summary, file, user or file.stem)
     if summary.problems:
         raise typer.Exit(1)
 
@@ -69,8 +74,8 @@ async def _import(state: CliState, file: Path, source: Source, user: str, *, wai
     return summary
 
 
-def print_summary(state: CliState, summary: ImportSummary, file: Path) -> None:
-    """Prints the bad entries, the first ones by number, and how many turns are in memory."""
+def print_summary(state: CliState, summary: ImportSummary, file: Path, user: str) -> None:
+    """Prints the bad entries, the first ones by number, and how many turns are in whose memory."""
     for problem in summary.problems[:_PROBLEMS_SHOWN]:
         place = problem.place if problem.place.startswith(file.name) else f"{file.name}: {problem.place}"
         state.err.print(f"{place}: {problem.reason}", style="yellow", markup=False)
@@ -80,4 +85,4 @@ def print_summary(state: CliState, summary: ImportSummary, file: Path) -> None:
     bad = f", {entries} left out" if summary.problems else ""
     verb = "is" if summary.turn_count == 1 else "are"
     turns = counted(summary.turn_count, "turn")
-    state.out.print(f"{turns} of {file.name} {verb} in memory{bad}.", markup=False, highlight=False)
+    state.out.print(f"{turns} of {file.name} {verb} in the memory of {user}{bad}.", markup=False, highlight=False)

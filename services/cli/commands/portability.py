@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from services.cli import options
 from services.cli.state import CliState, state_of
 
 _PART_BYTES: Final = 1024 * 1024
+_HEADER_BYTES_MAX: Final = 64 * 1024
+"""Of the first line of an exported user."""
 
 
 def export(
@@ -34,9 +37,17 @@ def export(
     state.run(_export(state, user, output))
 
 
-def import_user(state: CliState, file: Path) -> None:
-    """Stores an exported user and prints what was stored."""
+def import_user(state: CliState, file: Path, user: str = "") -> None:
+    """Stores an exported user and prints what was stored.
+
+    Args:
+        state: Of the command.
+        file: One of `mneme export`.
+        user: Whom the caller expects in it; empty: anybody. A file of somebody else is refused before it is sent.
+    """
     with file.open("rb") as opened:
+        if user and (exported := _exported_user(opened)) not in {"", user}:
+            state.fail(f"{file.name} holds the user {exported}, not {user}: an exported user keeps its id")
         imported = state.run(_import_user(state, file.name, opened, file.stat().st_size))
     state.out.print(_summary(imported, file), markup=False, highlight=False)
 
@@ -52,6 +63,17 @@ async def _export(state: CliState, user: str, output: Path | None) -> None:
         progress.update(task, total=progress.tasks[0].completed)
     if output is not None:
         state.err.print(f"{user} is in {output}.", markup=False, highlight=False, soft_wrap=True)
+
+
+def _exported_user(opened: IO[bytes]) -> str:
+    """The user whom the first line names; empty where it names none, and the import says what is wrong with it."""
+    try:
+        header = json.loads(opened.readline(_HEADER_BYTES_MAX))
+    except ValueError:
+        return ""
+    finally:
+        opened.seek(0)
+    return str(header.get("user_id", "")) if isinstance(header, dict) else ""
 
 
 async def _import_user(state: CliState, name: str, opened: IO[bytes], size: int) -> ImportedUser:

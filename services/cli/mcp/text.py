@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mneme_client import ForgetResult, Memory, Role
+from services.cli.rendering import counted, mark_of
 
 _CHARS_MAX = 600  # of one memory; its id leads to the whole
 
@@ -13,7 +14,7 @@ def memory_line(memory: Memory) -> str:
     said = one_line(memory.turn.content)
     speaker, role = one_line(memory.turn.speaker), memory.turn.role.name.lower()
     marks = [role] if speaker and memory.turn.role is not Role.USER else []
-    marks += ["superseded"] if memory.superseded_by else []
+    marks += [mark_of(memory).strip(" ()")] if memory.superseded_by else []
     mark = f" ({', '.join(marks)})" if marks else ""
     return f"[{memory.memory_id}] {day}, {speaker or role}{mark}: {said}"
 
@@ -23,7 +24,8 @@ def plan_lines(found: ForgetResult) -> str:
     if found.plan is None or not found.plan.memories:
         return "Nothing matches: nothing would be erased."
     lines = [f"- {one_line(memory.preview)}" for memory in found.plan.memories]
-    counts = f"{found.plan.episodes} turns, {found.plan.facts} facts, {found.plan.notes} notes"
+    plan = found.plan
+    counts = ", ".join((counted(plan.episodes, "turn"), counted(plan.facts, "fact"), counted(plan.notes, "note")))
     return "\n".join([f"Would erase {counts}, among them:", *lines, f"plan_token: {found.plan_token}"])
 
 

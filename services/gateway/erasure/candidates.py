@@ -25,6 +25,7 @@ from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.store import LoggedTurns
 from services.gateway.erasure.wording import Chosen
 from services.gateway.grants.model import MemoryKind
+from services.gateway.recall.answer.assembly import NOTHING
 from services.gateway.recall.model import RecallQuery
 from services.gateway.recall.pipeline import RecallPipeline
 
@@ -170,17 +171,32 @@ class Candidates:
     async def _recalled(
         self, principal: Principal, user_id: str, query: str, reader: Scope | None, *, seconds_left: float
     ) -> list[Planned]:
-        recalled = await self._recall.run(
+        """What Recall finds for a query, and the audit log alone learns of.
+
+        What is to be forgotten or corrected is no question of the user's: suggestions would bring it up again as a
+        gap, and its candidates would count as used together.
+        """
+        asked = RecallQuery(
+            user_id=user_id,
+            text=query,
+            limit=self._settings.candidates_max,
+            as_of=self._clock.now(),
+            include_tentative_facts=True,
+            scope=reader or GLOBAL_SCOPE,
+        )
+        recalled = await self._recall.run(principal, asked, deadline_seconds=seconds_left, records=False)
+        await self._recall.record(
             principal,
-            RecallQuery(
-                user_id=user_id,
-                text=query,
-                limit=self._settings.candidates_max,
-                as_of=self._clock.now(),
-                include_tentative_facts=True,
-                scope=reader or GLOBAL_SCOPE,
-            ),
-            deadline_seconds=seconds_left,
+            replace(asked, text=""),
+            recalled.recall_id,
+            NOTHING,
+            (),
+            seconds_left=seconds_left,
+            also_read=[
+                *(memory.memory_id for memory in recalled.memories),
+                *(fact.memory_id for fact in recalled.facts),
+                *(note.memory_id for note in recalled.notes),
+            ],
         )
         turns = [
             Planned(

@@ -274,6 +274,8 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
     owner = next((word for word in reversed(near) if word.is_possessive or word.lower in OF_THIRD), None)
     if owner is not None and owner.lower not in wanted.own_words:
         return owner.bare in wanted.topics  # "my sister's shoe size"
+    if _is_told_to_somebody(words, place):
+        return True
     if any(one.lower in wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
         return False  # "my mother had arthritis"
     if any(word.lower in wanted.own_words for word in before):
@@ -283,6 +285,19 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
     if wanted.own_words == SELF:
         return any(word.lower in _WE for word in words[place + 1 : place + 2])  # "in therapy we spoke"
     return not any(word.lower in DETERMINERS or word.is_possessive for word in before)
+
+
+def _is_told_to_somebody(words: Sequence[Word], place: int) -> bool:
+    """Whether the speaker tells somebody of it: "I asked my boss about my knee", "I told my mother about the knee"."""
+    before = words[:place]
+    if not before or words[place].index != before[-1].index + 1:
+        return False
+    if before[-1].lower in {"my", "our"}:
+        return True
+    is_about = len(before) > 1 and (before[-2].lower, before[-1].lower) in {("about", "the"), ("of", "the")}
+    is_of_another = place + 1 < len(words) and words[place + 1].lower == "of"  # "the diabetes of my aunt"
+    person = next((p for p, (one, two) in enumerate(pairwise(before)) if one.lower == "my" and two.bare in PERSONS), 0)
+    return is_about and not is_of_another and any(word.lower in _WE for word in before[:person])
 
 
 def _before_topic(words: Sequence[Word], wanted: Wanted) -> tuple[Word, Sequence[Word]] | None:

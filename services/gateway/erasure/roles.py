@@ -31,8 +31,15 @@ def name_of_role(wanted: Wanted, texts: Sequence[str]) -> Wanted | None:
 
 
 def _names_of(words: Sequence[Word], roles: frozenset[str]) -> Iterator[str]:
-    """Names of "my brother-in-law Ernst", "my brother-in-law is called Ernst" and "Ernst is my brother-in-law"."""
+    """Names of "my coach Ernst", "my coach is called Ernst", "my coach's name is Ernst" and "Ernst is my coach"."""
     for place, word in enumerate(words):
+        if word.is_possessive:  # "my coach's car is a Ford" names no coach
+            is_named = [one.lower for one in words[place + 1 : place + 3]] in (["name", "is"], ["name", "was"])
+            behind = words[place + 3 : place + 5] if is_named and lemma(word.bare) in roles else []
+            name = next((one for one in behind if one.lower not in _TITLES), None)
+            if place and words[place - 1].lower in {"my", "our"} and name is not None and name.is_capital:
+                yield name.bare
+            continue
         if lemma(word.lower) not in roles or not place or words[place - 1].lower not in {"my", "our"}:
             continue
         behind = [one for one in words[place + 1 : place + 4] if one.lower not in _PASSED]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from services.semantic.code.terms import count_terms
+from services.semantic.code.terms import count_terms, terms_of_word, words_of
 
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _NAME: Final = re.compile(r"[^\W\d]\w*")
@@ -27,6 +27,8 @@ class Question:
 
     terms: Mapping[str, float]
     """Terms with weights."""
+    written: Mapping[str, str]
+    """Terms that are stems of words, with the words as they are written: "ord" is "order"."""
     names: Mapping[str, float]
     """Names that may be those of definitions, in (0, 1]: how much they look like names in code, rather than words."""
     paths: tuple[str, ...]
@@ -59,11 +61,22 @@ def question_of(text: str, *, title_weight: float = 2.0, code_weight: float = 0.
     modules = dict.fromkeys(found.replace("::", "/").replace(".", "/") for found in _DOTTED.findall(text))
     return Question(
         terms={term: min(weight, weight_max) for term, weight in weights.items()},
+        written=_written(text),
         names=_names(text, title, [frame[1] for frame in frames]),
         paths=tuple(paths),
         modules=tuple(modules),
         is_about_tests=bool(_TESTS.search(title)),
     )
+
+
+def _written(text: str) -> dict[str, str]:
+    """The first word of each stem; of identifiers with several parts none."""
+    found: dict[str, str] = {}
+    for word in words_of(text):
+        terms = terms_of_word(word)
+        if len(terms) == 1:
+            found.setdefault(terms[0], word)
+    return found
 
 
 def _names(text: str, title: str, frames: list[str]) -> dict[str, float]:

@@ -294,7 +294,8 @@ class RelevanceIndex:
         terms = [term for term in weights if best >= 0 and term in file.chunks[best].terms]
         terms.sort(key=lambda term: (-weights[term], term))
         start, end = (file.chunks[best].start_line, file.chunks[best].end_line) if best >= 0 else (1, file.line_count)
-        return Match(path, score, parts, start, end, self._symbols(file, question, weights), terms[:_TERMS_SHOWN])
+        shown = [question.written.get(term, term) for term in terms[:_TERMS_SHOWN]]
+        return Match(path, score, parts, start, end, self._symbols(file, question, weights), shown)
 
     def _symbols(self, file: ParsedFile, question: Question, weights: Mapping[str, float]) -> Sequence[SymbolRef]:
         """The definitions of a file that fit best: named ones, and those whose names share the rarest terms."""

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from mneme.gateway.v1 import erasure_pb2
-from mneme_client import Client
+from mneme_client import Client, MnemeClientError, SuggestionKind
 from tests.servicer.gateway.test_erasure import everything, remembered
 from tests.support.stack import Stubs, refusal
 
@@ -123,3 +123,16 @@ async def test_spec_3_13_a_conversation_goes_as_a_whole_where_the_query_says_so(
     left = await everything(client, user_id, "What about the price and the birthday?")
     assert price not in left
     assert birthday in left
+
+
+async def test_spec_4_6_what_was_to_be_forgotten_or_corrected_is_no_gap_of_suggestions(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await remembered(client, user_id, LEO, LEONIE)
+    await client.recall(user_id, "xylophone quartz gamma radiation")
+    await forget(gateway, user_id, "my affair with Bruno")
+    with pytest.raises(MnemeClientError):
+        await client.correct(user_id, "I keep wasps.", query="I keep bees.")
+    gaps = {each.topic for each in await client.get_suggestions(user_id) if each.kind is SuggestionKind.GAP}
+    assert "xylophone quartz gamma radiation" in gaps
+    assert not {"my affair with Bruno", "I keep bees."} & gaps

@@ -181,6 +181,7 @@ async def test_spec_9_1_pages_of_other_sites_may_not_call(address: str) -> None:
 async def test_spec_9_1_the_contract_and_the_health_can_be_read(address: str) -> None:
     contract = (await send(address, "/openapi.json")).json
     assert f"/{MEMORY}/Recall" in contract["paths"]
+    assert contract["servers"] == [{"url": "/"}]  # on whatever port it is served
     assert not [path for path in contract["paths"] if ".internal." in path]
     referenced = set(json.dumps(contract).split("#/components/schemas/")[1:])
     assert {reference.split('"')[0] for reference in referenced} == contract["components"]["schemas"].keys()

@@ -68,6 +68,26 @@ async def test_spec_9_3_remember_recall_correct_and_forget(client: Client, user_
         assert memory_id not in await call(server, "recall", query="van")
 
 
+async def test_spec_9_3_a_model_finds_what_it_has_just_stored(client: Client, user_id: str) -> None:
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        for year in range(2001, 2009):
+            await call(server, "remember", text=f"I bought a van in {year}.")
+            assert str(year) in await call(server, "recall", query=f"van {year}")
+        await call(server, "remember", text="I bought a red bicycle.")
+        corrected = await call(server, "correct", wrong="I bought a red bicycle", right="I bought a green bicycle.")
+        assert "superseded: I bought a red bicycle." in corrected
+        assert "green bicycle" in await call(server, "recall", query="bicycle")
+        await call(server, "remember", text="I own a canoe.")
+        assert "1 turn, 1 fact, " in await call(server, "forget", query="the canoe")
+
+
+async def test_spec_9_3_a_model_learns_in_words_that_nothing_is_wrong(client: Client, user_id: str) -> None:
+    async with McpClient(create_server(client, settings(user_id))) as server:
+        result = await server.call_tool("correct", {"wrong": "I play chess", "right": "I play go."})
+    assert result.is_error
+    assert "No memory says that" in str(result.content)
+
+
 async def test_spec_9_3_a_context_as_resource_and_prompt(client: Client, user_id: str) -> None:
     written = await client.remember(user_id, "c1", "I am allergic to peanuts.")
     await client.wait_until_visible(user_id, written.consistency_token)

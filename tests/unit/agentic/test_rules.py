@@ -47,6 +47,8 @@ def must(found: NoteDraft | None) -> NoteDraft:
         "Haha, true.",
         "Ok, sounds good. See you soon!",
         "Happy new year!",
+        "Nice to meet you, Maya.",
+        "Thanks a lot, Leo!",
         "How is the courtyard?",
         "And? Tell me!",
         "Wow, amazing, so happy for you!",
@@ -55,6 +57,11 @@ def must(found: NoteDraft | None) -> NoteDraft:
 )
 def test_spec_4_2_small_talk_gives_no_note(text: str) -> None:
     assert draft(text) is None
+
+
+def test_spec_4_2_a_name_behind_one_word_may_be_an_answer() -> None:
+    answer = must(draft("Yes, Marguerite.", asked="Is it the seventy-one-year-old baker who taps the loaves?"))
+    assert "Marguerite" in answer.content
 
 
 @pytest.mark.parametrize("role", [MessageRole.SYSTEM, MessageRole.TOOL])

@@ -47,6 +47,17 @@ async def test_recall_prints_json(invoke: Invoke, gateway: FakeGateway) -> None:
     assert json.loads(result.stdout)["memories"][0]["memory_id"] == "m1"
 
 
+async def test_spec_6_7_an_exported_user_is_not_imported_for_another_one(
+    invoke: Invoke, gateway: FakeGateway, tmp_path: Path
+) -> None:
+    file = tmp_path / "leo.jsonl"
+    file.write_text('{"format":"mneme-user","user_id":"leo","version":1}\n')
+    result = await invoke("import", str(file), "-u", "zoe")
+    assert result.exit_code == 1
+    assert "leo.jsonl holds the user leo, not zoe" in result.stderr
+    assert gateway.requests == []
+
+
 async def test_recall_says_that_nothing_was_found(invoke: Invoke) -> None:
     result = await invoke("recall", "sea?", "-u", "ana")
     assert result.exit_code == 0
@@ -71,7 +82,7 @@ async def test_import_keeps_good_lines_reports_bad_ones_and_is_idempotent(
         "chat.jsonl: line 121: is not JSON: Expecting property name enclosed in double quotes at column 2"
         in result.stderr
     )
-    assert "250 turns of chat.jsonl are in memory, 1 bad entry left out." in result.stdout
+    assert "250 turns of chat.jsonl are in the memory of chat, 1 bad entry left out." in result.stdout
     assert [t.content for t in gateway.log[("chat", "s1")]] == [f"turn {n}" for n in range(90, 180)]
 
     again = await invoke("import", file)

@@ -29,6 +29,17 @@ def test_a_connection_that_fails_says_which_option_is_wrong(message: str, target
     assert expected in hint(MnemeClientError(message, code=grpc.StatusCode.UNAVAILABLE), target)
 
 
+def test_what_was_not_found_says_where_to_look() -> None:
+    method = "mneme.gateway.v1.ErasureService/Correct"
+    error = MnemeClientError("statement not found", code=grpc.StatusCode.NOT_FOUND, reason="NOT_FOUND", method=method)
+    assert "says what --wrong says" in hint(error, TARGET)
+    assert str(error) == "NOT_FOUND: statement not found"
+    other = MnemeClientError(
+        "fact not found", code=grpc.StatusCode.NOT_FOUND, method="mneme.semantic.v1.FactService/GetFact"
+    )
+    assert not hint(other, TARGET)
+
+
 def test_a_service_that_is_there_is_not_asked_whether_it_runs() -> None:
     error = MnemeClientError("postgres is unavailable", code=grpc.StatusCode.UNAVAILABLE, reason="STORE_UNAVAILABLE")
     assert not hint(error, TARGET)

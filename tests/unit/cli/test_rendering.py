@@ -7,10 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from rich.console import Console
 
+from mneme.gateway.v1 import recall_pb2
 from mneme_client import (
     Explanation,
     Memory,
     MemoryKind,
+    RecalledFact,
     RetrieverRank,
     Scope,
     ScorePart,
@@ -20,8 +22,10 @@ from mneme_client import (
     TierReport,
     TierState,
     Turn,
+    from_wire_recall,
 )
 from services.cli import rendering
+from services.cli.mcp.text import memory_line
 
 EXPLANATION = Explanation(
     retrievers=(
@@ -94,10 +98,38 @@ def test_a_memory_is_a_row_with_its_reasons() -> None:
         assert part in printed
 
 
+def _fact(*, superseded_by: str = "", ended: datetime | None = None) -> RecalledFact:
+    message = recall_pb2.RecalledFact(superseded_by=superseded_by, source_trust=recall_pb2.SOURCE_TRUST_TOOL)
+    message.fact.text = "Ana moved."
+    if ended is not None:
+        message.fact.valid_to_time.FromDatetime(ended)
+    return from_wire_recall.recalled_fact(message)
+
+
 def test_spec_7_4_facts_and_notes_say_whose_words_they_rest_on_where_reasons_are_wanted() -> None:
-    assert str(rendering.derived_text("Ana moved.", SourceTrust.TOOL, explain=True)) == "Ana moved. (source: a tool)"
-    assert str(rendering.derived_text("Ana moved.", SourceTrust.TOOL, explain=False)) == "Ana moved."
+    assert str(rendering.derived_text(_fact(), explain=True)) == "Ana moved. (source: a tool)"
+    assert str(rendering.derived_text(_fact(), explain=False)) == "Ana moved."
     assert len({rendering.source_in_words(trust) for trust in SourceTrust}) == len(SourceTrust)
+
+
+def test_spec_3_12_a_recall_marks_what_holds_no_more() -> None:
+    ended = datetime(2026, 3, 15, tzinfo=UTC)
+    assert str(rendering.derived_text(_fact(ended=ended), explain=False)) == "Ana moved. (until 2026-03-15)"
+    assert str(rendering.derived_text(_fact(superseded_by="f2"), explain=False)) == "Ana moved. (superseded)"
+    note = recall_pb2.RecalledNote(superseded_by="m2")
+    note.note.content = "Ana: I moved."
+    assert (
+        str(rendering.derived_text(from_wire_recall.recalled_note(note), explain=False)) == "Ana: I moved. (superseded)"
+    )
+    message = recall_pb2.Memory(memory_id="m", superseded_by="m2")
+    message.turn.content = "I live in Leeds with Tom."
+    whole = from_wire_recall.memory(message)
+    assert "I live in Leeds with Tom. (superseded)" in _printed(rendering.memory_table([whole]))
+    assert memory_line(whole) == "[m] undated, unspecified (superseded): I live in Leeds with Tom."
+    message.superseded_statements.add(statement="I live in Leeds", whole_turn=False)
+    part = from_wire_recall.memory(message)
+    assert "I live in Leeds with Tom. (superseded in part)" in _printed(rendering.memory_table([part]))
+    assert "(superseded in part)" in memory_line(part)
 
 
 def test_what_is_missing_is_said() -> None:

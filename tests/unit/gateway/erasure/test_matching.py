@@ -123,6 +123,22 @@ def test_spec_3_13_matters_are_found_in_the_log_by_their_words() -> None:
     assert not read("the piano").told_terms
 
 
+def test_spec_3_13_what_the_speaker_told_somebody_of_goes_with_it() -> None:
+    texts = [
+        "I have diabetes type 2.",
+        "I told my mother about the diabetes, she cried.",
+        "I asked my doctor about my diabetes.",
+        "Vera: I told my boss about the diabetes.",
+        "My mother has diabetes.",
+        "My mother told me about the diabetes.",
+        "I told my boss about the diabetes of my aunt.",
+        "I told my boss about my sister's diabetes.",
+        "My sister told me about her diabetes.",
+    ]
+    for query in ("my diabetes", "everything about my diabetes"):
+        assert choose(read(query), texts, [0.5] * len(texts), Rules()) == [0, 1, 2, 3]
+
+
 def test_spec_3_13_what_is_called_known_goes_with_what_is_called_own() -> None:
     texts = [
         "I have a stammer.",
@@ -235,6 +251,9 @@ def test_a_word_that_only_goes_with_a_topic_is_not_counted() -> None:
         ("my physio", ["My physio is called Rose.", "The rose has blackfly."], "rose"),
         ("my landlord", ["Mr Pike, my landlord, never answers."], "pike"),
         ("my landlord", ["Pike is my landlord."], "pike"),
+        ("my therapist", ["My therapist's name is Paul Stern; I see him on Thursdays."], "paul"),
+        ("my therapist", ["My therapist's name is Dr Stern."], "stern"),
+        ("my therapist", ["My therapist's car is a Ford.", "My therapist's name escapes me."], None),
         ("my sister", ["My sister Pia is here.", "My sister Ute is there."], None),
         ("my brother's wife", ["My wife Eva sings."], None),
     ],
