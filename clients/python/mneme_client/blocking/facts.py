@@ -46,8 +46,8 @@ class FactOperations(Operations):
             text: The statement, at most 2,000 characters.
             category: What it is about.
             subject: Who or what it is about, where known. Without it, predicate and object the text is read for them.
-            predicate: The relation, such as "lives_in", where known. One in words of your own has many values, unless it
-                is such as "favourite_editor" or "timezone"; a later value ends an earlier one if the text says so.
+            predicate: The relation, such as "lives_in", where known. One in words of your own has many values, but for
+                such as "favourite_editor" or "timezone"; a later value ends an earlier one if the text says so.
             object: The value, where known.
             confidence: In [0, 1]; None means 0.9.
             importance: In [0, 1]; None means 0.5.
