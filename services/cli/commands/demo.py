@@ -40,6 +40,8 @@ from services.cli.traces import trace_calls
 
 _MEMORIES_SHOWN = 3
 _FACTS_SHOWN = 3
+_FACT_SIMILARITY_MIN = 0.3
+"""Facts that are less similar to the question are not shown: a recall returns the nearest ones, however far they are."""
 _VISIBLE_TIMEOUT_SECONDS = 300.0
 
 
@@ -178,7 +180,8 @@ async def _ask(
     out.print(Text.assemble((f"{number}. {question.question}", "bold"), (f"  {elapsed * 1e3:.0f} ms", "dim")))
     out.print(Text(f"   expected: {question.answer}", style="dim"))
     _print_memories(state, found)
-    for recalled in found.facts[:_FACTS_SHOWN]:
+    near = [recalled for recalled in found.facts if recalled.similarity >= _FACT_SIMILARITY_MIN]
+    for recalled in near[:_FACTS_SHOWN]:
         out.print(Text.assemble(("   fact  ", "magenta"), derived_text(recalled, explain=False)))
     print_degraded(out, found.tiers, degraded=found.degraded)
 

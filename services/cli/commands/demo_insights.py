@@ -16,7 +16,7 @@ _QUESTION = "What topics do I talk about?"
 _PERIOD_DAYS = 7
 _TOPICS_SHOWN = 6
 _SUGGESTIONS_SHOWN = 4
-_LINES_SHOWN = 12
+_LINES_SHOWN = 8
 """Of the reflection, which is Markdown."""
 
 
@@ -63,7 +63,7 @@ async def _suggestions(out: Console, client: Client, user: str, asked: Sequence[
 async def _reflection(out: Console, client: Client, user: str, until: datetime) -> None:
     begin = until - timedelta(days=_PERIOD_DAYS)
     reflection = await client.get_reflection(user, start_time=begin, end_time=until)
-    _heading(out, f"reflect on the last {_PERIOD_DAYS} days", user)
+    _heading(out, f"reflect, on the notes that were made in the last {_PERIOD_DAYS} days", user)
     lines = [line for line in reflection.markdown.splitlines() if line.strip()]
     for line in lines[:_LINES_SHOWN]:
         out.print(Text(f"   {plain(line)}"), soft_wrap=True)

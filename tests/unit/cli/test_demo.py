@@ -13,7 +13,8 @@ async def test_the_demo_imports_asks_and_shows_reasons(invoke: Invoke, gateway: 
     memory.turn.content, memory.turn.speaker = "Chocolate gives me headaches", "Nadia"
     memory.explanation.retrievers.add(retriever="dense", rank=1)
     memory.explanation.parts.add(name="dense", value=0.5)
-    gateway.recall_response.facts.add().fact.text = "Nadia avoids chocolate"
+    gateway.recall_response.facts.add(similarity=0.6).fact.text = "Nadia avoids chocolate"
+    gateway.recall_response.facts.add(similarity=0.1).fact.text = "Owen likes cats"
 
     result = await invoke("demo")
     assert result.exit_code == 0, result.output
@@ -32,8 +33,9 @@ async def test_the_demo_imports_asks_and_shows_reasons(invoke: Invoke, gateway: 
         "not to be had now",
     ):
         assert part in result.stdout
+    assert "Owen likes cats" not in result.stdout
     asked = [r for r in gateway.requests if getattr(r, "query", "").endswith("?")]
-    assert len(asked) == 6
+    assert len(asked) == 5
     assert {r.as_of_time.seconds for r in asked} == {_last_turn_seconds()}
 
 

@@ -197,7 +197,7 @@ def test_the_demo_is_well_formed() -> None:
     entries = demo_entries()
     assert all(isinstance(entry, ImportedTurn) for entry in entries)
     assert len({e.conversation_id for e in entries if isinstance(e, ImportedTurn)}) == 17
-    assert sum(question.shown for question in demo_questions()) == 6
+    assert sum(question.shown for question in demo_questions()) == 5
 
 
 CHATGPT = {
