@@ -41,7 +41,7 @@ from services.cli.traces import trace_calls
 _MEMORIES_SHOWN = 3
 _FACTS_SHOWN = 3
 _FACT_SIMILARITY_MIN = 0.3
-"""Facts that are less similar to the question are not shown: a recall returns the nearest ones, however far they are."""
+"""Facts that are less similar to the question are not shown: a recall returns the nearest ones, however far away."""
 _VISIBLE_TIMEOUT_SECONDS = 300.0
 
 
