@@ -153,7 +153,7 @@ class Candidates:
                 head="" if wanted.numbers else wanted.head,
             )
         )
-        staying = {planned.memory_id for planned in left} | narrowed.apart
+        staying = {planned.memory_id for planned in left if planned.reason is not Chosen.UNSURE} | narrowed.apart
         further = without_kept(
             asked.kept,
             Narrowed(

@@ -141,8 +141,9 @@ def canonical(role: str) -> str:
 
 def relations_in(text: str) -> frozenset[str]:
     """Returns the relations that a text names as the speaker's: "my grandmother turns 93"."""
-    found = re.findall(r"\b(?:my|our)\s(?:\w+\s)?([\w-]+)", _IN_LAW.sub(r"\1-in-law", text))
-    return frozenset(filter(None, map(canonical, found)))
+    found = re.findall(r"\b(?:my|our)\s([\w-]+)(?:\s([\w-]+))?", _IN_LAW.sub(r"\1-in-law", text), re.IGNORECASE)
+    named = (next(filter(None, map(canonical, words)), "") for words in found)
+    return frozenset(filter(None, named))
 
 
 def mentions(text: str, names: Collection[str]) -> tuple[Described, ...]:

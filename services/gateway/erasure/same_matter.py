@@ -134,8 +134,10 @@ def same_matter(thing: Thing, chosen: Collection[str], texts: Mapping[str, str],
         before = _last_before(line, lines, seen, same)
         is_whole = bool(thing.kinds) and _has_kinds(thing, read_texts[line.turn_id])
         is_alone = not (are_whole if is_whole else others)
-        is_certain = line.conversation_id in homes or is_whole or thing.head not in _REPEATED
-        if before is Sameness.SAME or (before is None and is_alone and is_certain):
+        is_certain = line.conversation_id in homes or is_whole or not (thing.kinds or thing.head in _REPEATED)
+        # The noun alone is of what this conversation names in full: "the car is in the workshop".
+        is_told_here = is_whole or not thing.kinds or line.conversation_id in homes
+        if (before is Sameness.SAME and is_told_here) or (before is None and is_alone and is_certain):
             same.add(line.turn_id)
         else:
             unsure.add(line.turn_id)
