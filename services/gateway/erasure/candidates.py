@@ -142,6 +142,8 @@ class Candidates:
             talked = [replace(planned, reason=Chosen.CONVERSATION) for planned, _ in around]
             whole = without_kept(asked.kept, Narrowed(_distinct((*chosen, *talked)), []))
             return Choice(whole.memories, _distinct((*left, *whole.left)))
+        # Where it is only open of which thing a turn is, what it follows decides.
+        apart = narrowed.apart | {planned.memory_id for planned in left if planned.reason is not Chosen.UNSURE}
         going_on = set(
             follow_ups(
                 frozenset() if wanted.numbers else wanted.topics,
@@ -151,20 +153,11 @@ class Candidates:
                 is_of_person=wanted.about_name,
                 names={part for name in wanted.names for part in name},
                 head="" if wanted.numbers else wanted.head,
+                apart=apart,
             )
         )
-        staying = {planned.memory_id for planned in left if planned.reason is not Chosen.UNSURE} | narrowed.apart
-        further = without_kept(
-            asked.kept,
-            Narrowed(
-                [
-                    replace(planned, reason=Chosen.FOLLOW_UP)
-                    for planned, line in around
-                    if line.turn_id in going_on and line.turn_id not in staying
-                ],
-                left,
-            ),
-        )
+        going = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]
+        further = without_kept(asked.kept, Narrowed(going, left))
         near = [
             replace(planned, reason=Chosen.OWN_SUBJECT)
             for planned, line in around
