@@ -79,8 +79,8 @@ _DEPARTMENTS: Final = (
 _AT_WORK: Final = rf"(?:from|at|in|on)\s(?:the\s|our\s|my\s)?(?:\w+\s)?(?:{_DEPARTMENTS})\b"
 _LIVES: Final = r"(?:,?\s?who\s)?(?:(?:lives?|lived|living|sits?|is|works?|worked|was)\s)?"
 _PLACED: Final = (
-    ("neighbour", re.compile(rf"^\s{_LIVES}{_NEXT_DOOR}", re.IGNORECASE)),
-    ("colleague", re.compile(rf"^\s{_LIVES}{_AT_WORK}|^\s(?:works?|worked)\swith\s(?:me|us)\b", re.IGNORECASE)),
+    ("neighbour", re.compile(rf"^,?\s\(?{_LIVES}{_NEXT_DOOR}", re.IGNORECASE)),
+    ("colleague", re.compile(rf"^,?\s\(?{_LIVES}{_AT_WORK}|^\s(?:works?|worked)\swith\s(?:me|us)\b", re.IGNORECASE)),
 )
 _FROM: Final = re.compile(r"^\s(?:from|of|at)\s(?:(?:the|my|our)\s)?(?P<where>[a-z][\w'-]+(?:\s[a-z][\w'-]+)?)")
 _OWNER: Final = r"(?P<owner>my|our|his|her|their|the|an?|[\w-]+'s)"
@@ -93,7 +93,7 @@ _BEFORE: Final = re.compile(
 )
 _BEHIND: Final = re.compile(
     r"^(?P<link>\s(?:is|was)\s|'s\s|,?\s?who\s(?:is|was)\s|,\s|\s[(\u2013\u2014-]\s?|\s(?=the\s))"
-    rf"{_OWNER}\s(?P<what>[\w-]+(?:\s[\w-]+){{0,2}})",
+    rf"{_OWNER}\s(?:(?P<of>[\w-]+)'s\s)?(?P<what>[\w-]+(?:\s[\w-]+){{0,2}})",
     re.IGNORECASE,
 )
 _HELD: Final = re.compile(
@@ -240,8 +240,9 @@ def _of_apposition(match: re.Match[str], *, is_opening: bool) -> Iterator[Descri
         )
         if not is_known_so or role in _ADJECTIVES or lemma(role) in VERBS:
             return
+    owner = match["of"].casefold() if match["of"] else _owner(owner)  # "Martha, my boss's sister,"
     yield Described(
-        frozenset({canonical(role) or role}), owner=_owner(owner), words=frozenset({lemma(w.casefold()) for w in words})
+        frozenset({canonical(role) or role}), owner=owner, words=frozenset({lemma(w.casefold()) for w in words})
     )
 
 

@@ -185,7 +185,7 @@ def _said(thing: Thing, kinds: Collection[str], words: Sequence[Word], place: in
         if word.is_possessive:
             return Sameness.SAME if word.bare in thing.marks else Sameness.ANOTHER
         if word.lower in OF_THIRD:
-            return Sameness.KNOWN
+            return Sameness.KIND  # "their party": of whom is not said
         if word.lower in _KNOWN:
             if words[place].bare != thing.head and lemma(words[place].bare) == words[place].bare:
                 return Sameness.KIND

@@ -31,6 +31,8 @@ def decided(query: str, *said: str | tuple[str, str], kept: tuple[str, ...] = ()
         ("our neighbour is called Martha", "neighbour"),
         ("I met Martha, our new neighbour, today.", "neighbour"),
         ("Martha lives across the street.", "neighbour"),
+        ("Martha (next door) sings.", "neighbour"),
+        ("Martha, my boss's sister, is odd.", "sister"),
         ("Martha from accounting rang.", "colleague"),
         ("Martha works with me.", "colleague"),
         ("My gran Martha knits.", "grandmother"),
@@ -88,6 +90,11 @@ def test_spec_3_13_a_turn_before_it_says_of_whom_a_turn_is() -> None:
 def test_spec_3_13_who_is_excepted_stays(kept: str) -> None:
     said = ["Martha next door sings.", "My grandmother Martha sang.", "Martha was born in Oban."]
     assert decided("Martha", *said, kept=(kept,)) == [MEANT, ANOTHER, ANOTHER]
+
+
+def test_spec_3_13_a_relation_of_somebody_else_is_not_the_speakers() -> None:
+    said = ["My sister Martha is a nurse.", "Martha, my boss's sister, is odd.", "My wife's sister Martha cooks."]
+    assert decided("my sister Martha", *said) == [MEANT, UNSURE, UNSURE]
 
 
 def test_a_name_alone_means_everybody_of_it() -> None:

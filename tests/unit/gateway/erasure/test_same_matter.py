@@ -43,6 +43,7 @@ def test_spec_3_13_the_same_thing_goes_without_its_name(query: str, first: str, 
         ("my surgery at St Jude", "My surgery at St Jude is in May.", "My mother's surgery at St Jude went well."),
         ("Bo's baby shower", "Bo's baby shower is at noon.", "The shower in the guest bathroom leaks."),
         ("the trip to Lisbon", "The trip to Lisbon is in May.", "I need a suitcase for a trip."),
+        ("the party for Bo", "The party for Bo is at noon.", "Their party was loud."),
     ],
 )
 def test_spec_3_13_another_thing_of_the_kind_stays(query: str, first: str, later: str) -> None:
