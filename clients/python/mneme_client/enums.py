@@ -103,6 +103,9 @@ class PlannedReason(WireEnum):
     FOLLOW_UP = 5
     CONVERSATION = 6
     OWN_SUBJECT = 7  # it stands behind a turn that is meant, and stays
+    ANOTHER = 8  # it is of another one of the name or of the kind, and stays
+    UNSURE = 9  # of whom or of which one it is is open, and it stays
+    EXCEPTED = 10  # the query says that it stays
 
 
 class ContextSectionKind(WireEnum):

@@ -16,8 +16,10 @@ from services.common.convert import scope_from_proto
 from services.common.embedding.embedder import Embedder
 from services.common.embedding.serving import pinned
 from services.common.scope import GLOBAL_SCOPE, Scope
+from services.gateway.erasure import exceptions
 from services.gateway.erasure.called import is_said_of, name_of_thing, names_it
 from services.gateway.erasure.followups import follow_ups
+from services.gateway.erasure.identities import Asked, Identities, Narrowed, without_kept
 from services.gateway.erasure.matching import choose, reason_of
 from services.gateway.erasure.model import Choice, ErasureSettings, Planned
 from services.gateway.erasure.queries import Wanted, read, read_all
@@ -47,6 +49,7 @@ class Candidates:
         self._embedder = embedder
         self._clock = clock
         self._settings = settings
+        self._identities = Identities(turns, settings)
 
     async def chosen(
         self, principal: Principal, user_id: str, query: str, *, reader: Scope | None = None, seconds_left: float
@@ -55,13 +58,12 @@ class Candidates:
 
         With a `reader` only those that belong to its place and to places above it.
         """
-        parts = [(text, wanted) for text, wanted in read_all(query) if not wanted.is_empty]
+        query, kept = exceptions.split(query)
+        parts = [Asked(text, wanted, kept) for text, wanted in read_all(query) if not wanted.is_empty]
         if not parts:
             return Choice()
         recalled = await self._recalled(principal, user_id, query, reader, seconds_left=seconds_left)
-        choices = [
-            await self._chosen_by(principal, user_id, text, wanted, recalled, reader=reader) for text, wanted in parts
-        ]
+        choices = [await self._chosen_by(principal, user_id, asked, recalled, reader=reader) for asked in parts]
         memories = _distinct(memory for choice in choices for memory in choice.memories)
         ids = {(memory.kind, memory.memory_id) for memory in memories}
         near = _distinct(memory for choice in choices for memory in choice.near)
@@ -71,13 +73,13 @@ class Candidates:
         self,
         principal: Principal,
         user_id: str,
-        query: str,
-        wanted: Wanted,
+        asked: Asked,
         recalled: Sequence[Planned],
         *,
         reader: Scope | None,
     ) -> Choice:
         """The memories that one thing named in a query means."""
+        query, wanted = asked.text, asked.wanted
         limit = self._settings.memories_max + 1
         logged, told = await asyncio.gather(
             self._turns.turns_with(principal.tenant_id, user_id, wanted.terms, reader=reader, limit=limit),
@@ -90,9 +92,12 @@ class Candidates:
             named = await self._turns.turns_with(
                 principal.tenant_id, user_id, by_name.terms, reader=reader, limit=limit
             )
-            chosen = _distinct((*chosen, *await self._chosen_of(by_name, query, _distinct((*found, *named)))))
+            found = _distinct((*found, *named))
+            chosen = _distinct((*chosen, *await self._chosen_of(by_name, query, found)))
+            asked = replace(asked, wanted=by_name)
         chosen = _distinct((*chosen, *await self._called(principal.tenant_id, user_id, wanted, found, reader)))
-        return await self._with_follow_ups(principal.tenant_id, user_id, by_name or wanted, chosen, reader)
+        narrowed = await self._identities.narrowed(principal.tenant_id, user_id, asked, found, chosen, reader=reader)
+        return await self._with_follow_ups(principal.tenant_id, user_id, asked, narrowed, reader)
 
     async def _called(
         self, tenant_id: str, user_id: str, wanted: Wanted, found: Sequence[Planned], reader: Scope | None
@@ -117,13 +122,14 @@ class Candidates:
         return [replace(found[index], reason=reason_of(wanted, found[index].text)) for index in indices]
 
     async def _with_follow_ups(
-        self, tenant_id: str, user_id: str, wanted: Wanted, chosen: list[Planned], reader: Scope | None
+        self, tenant_id: str, user_id: str, asked: Asked, narrowed: Narrowed, reader: Scope | None
     ) -> Choice:
         """What was chosen, and what goes on about it in its conversations, or all of these where the query says so."""
+        wanted, chosen, left = asked.wanted, narrowed.memories, narrowed.left
         ids = [planned.memory_id for planned in chosen if planned.kind is MemoryKind.EPISODE]
         distance = self._settings.conversation_turns_max if wanted.is_talk else self._settings.follow_up_turns
         if not ids or not distance:
-            return Choice(chosen)
+            return Choice(chosen, left)
         around = await self._turns.turns_around(
             tenant_id,
             user_id,
@@ -135,7 +141,10 @@ class Candidates:
         )
         if wanted.is_talk:
             talked = [replace(planned, reason=Chosen.CONVERSATION) for planned, _ in around]
-            return Choice(_distinct((*chosen, *talked)))
+            whole = without_kept(asked.kept, Narrowed(_distinct((*chosen, *talked)), []))
+            return Choice(whole.memories, _distinct((*left, *whole.left)))
+        # Where it is only open of which thing a turn is, what it follows decides.
+        apart = narrowed.apart | {planned.memory_id for planned in left if planned.reason is not Chosen.UNSURE}
         going_on = set(
             follow_ups(
                 frozenset() if wanted.numbers else wanted.topics,
@@ -145,15 +154,17 @@ class Candidates:
                 is_of_person=wanted.about_name,
                 names={part for name in wanted.names for part in name},
                 head="" if wanted.numbers else wanted.head,
+                apart=apart,
             )
         )
-        further = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]
+        going = [replace(p, reason=Chosen.FOLLOW_UP) for p, line in around if line.turn_id in going_on]
+        further = without_kept(asked.kept, Narrowed(going, left))
         near = [
             replace(planned, reason=Chosen.OWN_SUBJECT)
             for planned, line in around
             if line.turn_id not in going_on and line.turn_id not in ids
         ]
-        return Choice(_distinct((*chosen, *further)), near)
+        return Choice(_distinct((*chosen, *further.memories)), _distinct((*further.left, *near)))
 
     async def turns(
         self, principal: Principal, user_id: str, query: str, *, reader: Scope | None = None, seconds_left: float
@@ -209,12 +220,24 @@ class Candidates:
             if is_seen(memory.episode, reader)
         ]
         facts = [
-            Planned(MemoryKind.FACT, fact.memory_id, fact.fact.text, fact.fact.last_confirmed_time.ToDatetime(UTC))
+            Planned(
+                MemoryKind.FACT,
+                fact.memory_id,
+                fact.fact.text,
+                fact.fact.last_confirmed_time.ToDatetime(UTC),
+                sources=tuple(fact.fact.derived_from),
+            )
             for fact in recalled.facts
             if is_seen(fact.fact, reader)
         ]
         notes = [
-            Planned(MemoryKind.NOTE, note.memory_id, note.note.content, note.note.time.ToDatetime(UTC))
+            Planned(
+                MemoryKind.NOTE,
+                note.memory_id,
+                note.note.content,
+                note.note.time.ToDatetime(UTC),
+                sources=tuple(note.note.derived_from),
+            )
             for note in recalled.notes
             if is_seen(note.note, reader)
         ]

@@ -80,6 +80,7 @@ def follow_ups(
     is_of_person: bool = False,
     names: Collection[str] = (),
     head: str = "",
+    apart: Collection[str] = (),
 ) -> list[str]:
     """Returns ids of turns that go on about turns that a query means.
 
@@ -91,6 +92,7 @@ def follow_ups(
         is_of_person: The query means somebody: only what is said of "him" or "her" goes on.
         names: Words of the names in the query, in lower case: a sentence may open with one.
         head: The topic that names the thing itself.
+        apart: Ids of turns that are known to be of somebody or something else.
     """
     found: list[str] = []
     conversations: dict[str, list[Line]] = {}
@@ -98,7 +100,9 @@ def follow_ups(
         conversations.setdefault(line.conversation_id, []).append(line)
     for of_one in conversations.values():
         in_order = sorted(of_one, key=lambda line: line.position)
-        found += _going_on(topics, chosen, in_order, distance, is_of_person=is_of_person, names=names, head=head)
+        found += _going_on(
+            topics, chosen, in_order, distance, is_of_person=is_of_person, names=names, head=head, apart=apart
+        )
     return found
 
 
@@ -111,6 +115,7 @@ def _going_on(
     is_of_person: bool,
     names: Collection[str],
     head: str,
+    apart: Collection[str],
 ) -> Iterator[str]:
     last: dict[str, Line] = {}  # by speaker: the turn that says what they talk of
     meant = set(chosen)
@@ -125,6 +130,7 @@ def _going_on(
         goes_on = (
             is_near
             and about is not None
+            and line.turn_id not in apart
             and (
                 _goes_on(about.text, line.text, is_of_person=is_of_person, names=names)
                 or (line.is_assistant and _repeats_a_number(about.text, line.text))

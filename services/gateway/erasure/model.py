@@ -216,6 +216,7 @@ class Planned:
     text: str
     time: datetime | None = None
     reason: Chosen = Chosen.UNSPECIFIED  # of Forget
+    sources: tuple[str, ...] = ()  # turns that a fact or note was made from
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,7 @@ class Choice:
     """What a query means."""
 
     memories: Sequence[Planned] = ()
-    near: Sequence[Planned] = ()  # turns right behind them that stay
+    near: Sequence[Planned] = ()  # turns of another one that stay, and those right behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ class Plan:
 
     memories: Sequence[Planned] = ()  # those that are shown
     counts: Mapping[MemoryKind, int] = field(default_factory=dict)  # of all that would go
-    near: Sequence[Planned] = ()  # right behind them, and stay
+    near: Sequence[Planned] = ()  # turns of another one, or right behind them, that stay
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from services.common.values.sentences import content_words
 from services.common.values.words.lexicon import PRONOUNS, VERBS
 from services.common.values.words.tokens import lemma
 from services.gateway.erasure.names import with_capitals
+from services.gateway.erasure.relations import mentions
 from services.gateway.erasure.topics import beginnings_of
 from services.gateway.erasure.wording import (
     DETERMINERS,
@@ -136,7 +137,8 @@ def read(query: str) -> Wanted:
         topics=topics,
         singular=topics & {word.bare for word in words},
         is_of_other=any(word.is_possessive and word.index not in in_names for word in words),
-        about_name=bool(names) and (not topics or bool(numbers) or _is_described(words, in_names)),
+        about_name=bool(names)
+        and (not topics or bool(numbers) or _is_described(words, in_names) or _is_only_described(rest, names, topics)),
         is_talk=bool(talks),
         origin=topics if is_of_origin else frozenset(),
         is_of_self=bool({word.lower for word in words[:2]} & SELF),
@@ -187,6 +189,12 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
     if behind.lower == "and" and any(word.lower in OF_THIRD for word in words[len(in_names) + 1 :][:1]):
         return True  # "Ron and his debts"
     return behind.index > words[len(in_names) - 1].index + 1 or behind.lower in _WHO
+
+
+def _is_only_described(query: str, names: Sequence[tuple[str, ...]], topics: frozenset[str]) -> bool:
+    """Whether all words besides the only name say who that is: "Martha next door", "Tom in accounting"."""
+    described = mentions(query, names[0]) if len(names) == 1 else ()
+    return bool(described) and bool(described[0].relations) and topics <= described[0].words
 
 
 def _is_last_behind_comma(words: Sequence[Word], in_names: set[int]) -> bool:

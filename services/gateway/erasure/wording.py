@@ -70,6 +70,9 @@ class Chosen(IntEnum):
     FOLLOW_UP = 5
     CONVERSATION = 6
     OWN_SUBJECT = 7
+    ANOTHER = 8
+    UNSURE = 9
+    EXCEPTED = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,3 +136,47 @@ async def test_spec_4_6_what_was_to_be_forgotten_or_corrected_is_no_gap_of_sugge
     gaps = {each.topic for each in await client.get_suggestions(user_id) if each.kind is SuggestionKind.GAP}
     assert "xylophone quartz gamma radiation" in gaps
     assert not {"my affair with Bruno", "I keep bees."} & gaps
+
+
+async def test_spec_3_13_a_namesake_of_another_relation_stays_and_a_dry_run_shows_it(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    cat, key, oban = (
+        "Martha next door feeds the cat when we're away.",
+        "Martha next door has our spare key.",
+        "My grandmother Martha was born in 1931 in Oban.",
+    )
+    dance = "Martha was a wonderful dancer."
+    await remembered(client, user_id, cat, key, oban)
+    await remembered(client, user_id, dance, conversation="c2")
+    dry = await forget(gateway, user_id, "our neighbour Martha", dry_run=True)
+    assert {one.preview.removeprefix("User: ") for one in dry.plan.memories} == {cat, key}
+    near = {one.preview: one.reason for one in dry.plan.near}
+    assert near[oban] == erasure_pb2.PLANNED_REASON_ANOTHER
+    assert near[dance] == erasure_pb2.PLANNED_REASON_UNSURE
+    await forget(gateway, user_id, "our neighbour Martha")
+    left = await everything(client, user_id, "What about Martha?")
+    assert oban in left
+    assert cat not in left
+
+
+async def test_spec_3_13_the_same_thing_goes_without_the_name_and_what_is_excepted_stays(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    bowling, cake, guests, company = (
+        "we're throwing a surprise party for bo at the bowling alley on the 24th",
+        "the cake for the surprise party comes from lindner",
+        "the guest list of the surprise party is in the drawer",
+        "the company party is on the 30th",
+    )
+    await remembered(client, user_id, bowling, cake, guests, company)
+    query = "the surprise party for Bo, but not the guest list"
+    dry = await forget(gateway, user_id, query, dry_run=True)
+    assert {one.preview.removeprefix("User: ") for one in dry.plan.memories} == {bowling, cake}
+    near = {one.preview: one.reason for one in dry.plan.near}
+    assert near[guests] == erasure_pb2.PLANNED_REASON_EXCEPTED
+    await forget(gateway, user_id, query)
+    left = await everything(client, user_id, "What about the party?")
+    assert cake not in left
+    assert guests in left
+    assert company in left

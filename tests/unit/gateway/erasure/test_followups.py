@@ -145,3 +145,13 @@ def test_spec_3_13_what_is_said_to_who_asked_is_passed_over() -> None:
 def test_spec_3_13_what_is_told_of_the_thing_itself_goes_on(head: str, about: str, text: str, *, goes_on: bool) -> None:
     lines = [Line(str(place), "c", place, "Ada", said) for place, said in enumerate((about, text))]
     assert follow_ups(set(), {"0"}, lines, 4, head=head) == (["1"] if goes_on else [])
+
+
+def test_spec_3_13_what_is_known_to_be_of_another_thing_stays_and_what_follows_it() -> None:
+    said = lines(
+        "My job interview at Krones is on Tuesday.",
+        "The second interview is on Friday.",
+        "I bought a tie for the interview.",
+    )
+    assert follow_ups({"interview", "job"}, {"0"}, said, 4, head="interview") == ["1", "2"]
+    assert follow_ups({"interview", "job"}, {"0"}, said, 4, head="interview", apart={"1"}) == []

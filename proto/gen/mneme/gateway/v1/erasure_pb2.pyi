@@ -37,6 +37,9 @@ class PlannedReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PLANNED_REASON_FOLLOW_UP: _ClassVar[PlannedReason]
     PLANNED_REASON_CONVERSATION: _ClassVar[PlannedReason]
     PLANNED_REASON_OWN_SUBJECT: _ClassVar[PlannedReason]
+    PLANNED_REASON_ANOTHER: _ClassVar[PlannedReason]
+    PLANNED_REASON_UNSURE: _ClassVar[PlannedReason]
+    PLANNED_REASON_EXCEPTED: _ClassVar[PlannedReason]
 ERASURE_STATE_UNSPECIFIED: ErasureState
 ERASURE_STATE_PENDING: ErasureState
 ERASURE_STATE_DONE: ErasureState
@@ -54,6 +57,9 @@ PLANNED_REASON_SIMILARITY: PlannedReason
 PLANNED_REASON_FOLLOW_UP: PlannedReason
 PLANNED_REASON_CONVERSATION: PlannedReason
 PLANNED_REASON_OWN_SUBJECT: PlannedReason
+PLANNED_REASON_ANOTHER: PlannedReason
+PLANNED_REASON_UNSURE: PlannedReason
+PLANNED_REASON_EXCEPTED: PlannedReason
 
 class StoreReceipt(_message.Message):
     __slots__ = ("store", "done", "counts", "bytes_may_remain")
