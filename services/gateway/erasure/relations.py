@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.common.values.complements import KIN
-from services.common.values.lexicon import AUXILIARIES, PRONOUNS, STOP, VERBS
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import AUXILIARIES, KIN, PRONOUNS, STOP, VERBS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.wording import DETERMINERS, OFFICES, ROLES, TITLES
 
 _SAME: Final = (

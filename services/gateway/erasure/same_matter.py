@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from services.common.values.lexicon import AUXILIARIES, MONTHS, SEASONS
-from services.common.values.tokens import lemma
+from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS
+from services.common.values.words.tokens import lemma
 from services.gateway.erasure.followups import Line
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.relations import canonical
