@@ -76,7 +76,9 @@ def mark_of(one: Interaction | Note | Memory | RecalledFact | RecalledNote | Fac
     """Words behind a text that holds no more; empty for one that does."""
     fact = one.fact if isinstance(one, RecalledFact) else one
     if isinstance(fact, Fact) and fact.valid_to_time is not None:
-        return f" (until {fact.valid_to_time:%Y-%m-%d})"
+        # What is corrected never held: it ended when it was said.
+        never_held = bool(fact.superseded_by) and fact.valid_to_time == fact.first_observed_time
+        return " (superseded)" if never_held else f" (until {fact.valid_to_time:%Y-%m-%d})"
     if not one.superseded_by:
         return ""
     if isinstance(one, Interaction | Memory) and not all(each.whole_turn for each in one.superseded_statements):

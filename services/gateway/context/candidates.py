@@ -37,6 +37,8 @@ _ROLES = frozenset(int(role) for role in MessageRole)
 def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind, Sequence[Candidate]]:
     """The candidates of each section: recent turns oldest first, all others best first; none without a text.
 
+    Facts that something superseded come behind those that hold.
+
     Args:
         recalled: What was found.
         overlap_rank_max: A note is left out that was made of turns among the best so many memories, of the running
@@ -54,7 +56,10 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
     offers = {
         SectionKind.PROCEDURES: procedures,
         SectionKind.RECENT_TURNS: [_recent_turn(turn, recalled) for turn in recalled.recent_turns],
-        SectionKind.FACTS: [_fact(recalled_fact.fact, superseded_by, contradicted) for recalled_fact in recalled.facts],
+        SectionKind.FACTS: [
+            _fact(fact, superseded_by, contradicted)
+            for fact in _holding_first([hit.fact for hit in recalled.facts], superseded_by)
+        ],
         SectionKind.MEMORIES: [_memory(memory, superseded_by, contradicted, recalled) for memory in recalled.memories],
         SectionKind.NOTES: [
             _note(hit.note, superseded_by, contradicted)
@@ -111,11 +116,20 @@ def _memory(
     return Candidate(body, said.episode_id, (said.episode_id,), source)
 
 
+def _holding_first(facts: Sequence[facts_pb2.Fact], superseded_by: Mapping[str, str]) -> list[facts_pb2.Fact]:
+    return sorted(facts, key=lambda fact: bool(fact.superseded_by) or fact.fact_id in superseded_by)
+
+
+def _never_held(fact: facts_pb2.Fact) -> bool:
+    """Whether it ended when it was said, as what is corrected does."""
+    return bool(fact.superseded_by) and fact.valid_to_time.ToMicroseconds() <= fact.first_observed_time.ToMicroseconds()
+
+
 def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str], contradicted: Collection[str]) -> Candidate:
     marks: list[str] = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
-    if fact.HasField("valid_to_time"):
+    if fact.HasField("valid_to_time") and not _never_held(fact):
         marks.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
-    elif fact.fact_id in superseded_by:
+    elif fact.superseded_by or fact.fact_id in superseded_by:
         marks.append("superseded")
     elif fact.fact_id in contradicted:
         marks.append("contradicted")

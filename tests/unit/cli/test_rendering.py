@@ -112,6 +112,15 @@ def test_spec_7_4_facts_and_notes_say_whose_words_they_rest_on_where_reasons_are
     assert len({rendering.source_in_words(trust) for trust in SourceTrust}) == len(SourceTrust)
 
 
+def test_spec_3_12_a_corrected_fact_shows_no_day_until_which_it_held() -> None:
+    message = recall_pb2.RecalledFact()
+    message.fact.text, message.fact.superseded_by = "Ana moved.", "m2"
+    for time in (message.fact.first_observed_time, message.fact.valid_to_time):
+        time.FromDatetime(datetime(2026, 3, 15, tzinfo=UTC))
+    found = from_wire_recall.recalled_fact(message)
+    assert str(rendering.derived_text(found, explain=False)) == "Ana moved. (superseded)"
+
+
 def test_spec_3_12_a_recall_marks_what_holds_no_more() -> None:
     ended = datetime(2026, 3, 15, tzinfo=UTC)
     assert str(rendering.derived_text(_fact(ended=ended), explain=False)) == "Ana moved. (until 2026-03-15)"

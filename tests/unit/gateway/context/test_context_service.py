@@ -14,11 +14,16 @@ from services.common.auth import Principal
 from services.gateway.context.candidates import candidates, failed_sections
 from services.gateway.context.model import Candidate, ContextRequest, ContextSettings, SectionKind, SectionState
 from services.gateway.context.service import ContextBuilder
+from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Tier
 from services.gateway.recall.answer.assembly import Assembled
+from services.gateway.recall.choices import ConflictPolicy
 from services.gateway.recall.model import (
     AppliedPattern,
     AppliedProfile,
+    Conflict,
+    ConflictKind,
+    ConflictReason,
     RankedEpisode,
     Reading,
     Recalled,
@@ -139,6 +144,26 @@ def test_a_fact_says_what_kind_it_is_and_until_when_it_held() -> None:
         "fact f2 (standing instruction)",
         "fact f3",
     ]
+
+
+def test_spec_3_5_facts_that_hold_come_before_superseded_ones() -> None:
+    ended, lost = fact("f1"), fact("f2")
+    ended.fact.superseded_by = "later"
+    ended.fact.valid_to_time.FromDatetime(datetime(2026, 4, 2, tzinfo=UTC))
+    won = Conflict(
+        ConflictKind.VALUE, "Ada", "f3", MemoryKind.FACT, ("f2",), MemoryKind.FACT, ConflictPolicy.RECENCY,
+        ConflictReason.LATER,
+    )  # fmt: skip
+    found = offered(SectionKind.FACTS, facts=(ended, lost, fact("f3")), conflicts=(won,))
+    assert found == ["fact f3", "fact f1 (until 2026-04-02)", "fact f2 (superseded)"]
+
+
+def test_spec_3_12_a_corrected_fact_has_no_time_until_which_it_held() -> None:
+    corrected = fact("f1")
+    corrected.fact.superseded_by = "correction"
+    corrected.fact.first_observed_time.FromDatetime(datetime(2026, 4, 2, tzinfo=UTC))
+    corrected.fact.valid_to_time.FromDatetime(datetime(2026, 4, 2, tzinfo=UTC))
+    assert offered(SectionKind.FACTS, facts=(corrected,)) == ["fact f1 (superseded)"]
 
 
 def test_spec_5_9_a_section_whose_tier_failed_is_known() -> None:
