@@ -43,6 +43,7 @@ from services.common.values.reading.pieces import Read, read_statement
 from services.common.values.reading.rewording import as_own, in_plain_words, with_own_noun, with_span_first
 from services.common.values.reading.unreal import is_unreal
 from services.common.values.reading.whose import people_in
+from services.common.values.replacement.ages import is_another_age
 from services.common.values.replacement.assigned import is_given_another
 from services.common.values.replacement.contrasts import has_another_value
 from services.common.values.replacement.days import is_another_time, rescheduled
@@ -50,6 +51,7 @@ from services.common.values.replacement.doers import is_done_by_another
 from services.common.values.replacement.listing import is_exchanged, is_listed_anew
 from services.common.values.replacement.means import goes_by_other_means
 from services.common.values.replacement.measures import is_measured_anew
+from services.common.values.replacement.periods import are_of_two_periods
 from services.common.values.replacement.platforms import runs_elsewhere
 from services.common.values.replacement.shifting import is_set_anew
 from services.common.values.replacement.succession import begins, succeeds, was_so
@@ -133,7 +135,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     """
     earlier, later = (replace(said, text=with_span_first(said.text)) for said in (earlier, later))
     is_later = later.day is not None and begins_later(later.text, later.day)
-    if is_later or is_another_time(earlier.text, earlier.day, later.text, later.day):
+    days = earlier.text, earlier.day, later.text, later.day
+    if is_later or is_another_time(*days) or are_of_two_periods(*days) or is_another_age(*days):
         return Relation.COMPATIBLE
     as_said, later = later.text, replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()

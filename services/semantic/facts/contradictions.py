@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
+from services.common.values.replacement.ages import can_be_of_age
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.evidence import counted_statements, leading_draft
 from services.semantic.facts.identity import Exclusion, exclusion
 from services.semantic.facts.model import FactId, FactRecord, Statement
+from services.semantic.facts.slots import slot_of
+
+_AGE: Final = "age"
 
 
 class Topic:
@@ -28,6 +33,7 @@ class Topic:
         ]
         self._said = sorted(said, key=lambda item: (*item[0].order, self._drafts[item[1]].text))
         self._times = [statement.time for statement, _ in self._said]
+        self._begun = {record.fact_id: min(s.time for s in record.statements) for record in self._records}
         self._against: dict[FactId, list[Statement]] = {}
         self._links: dict[FactId, set[FactId]] = {record.fact_id: set() for record in self._records}
         for number, record in enumerate(self._records):
@@ -84,7 +90,18 @@ class Topic:
     def _exclusion(self, earlier: FactId, later: FactId) -> Exclusion:
         if earlier == later:
             return Exclusion.NONE
-        return exclusion(self._drafts[earlier], self._drafts[later])
+        found = exclusion(self._drafts[earlier], self._drafts[later])
+        if found is Exclusion.ENDED and not self._can_follow(earlier, later):
+            return Exclusion.LINKED
+        return found
+
+    def _can_follow(self, earlier: FactId, later: FactId) -> bool:
+        """Whether the later value can have come in the time between: nobody is 34 in April and 95 in June."""
+        drafts = self._drafts[earlier], self._drafts[later]
+        if not all(slot_of(draft.predicate).name == _AGE for draft in drafts):
+            return True
+        first, second = (self._begun[fact_id] for fact_id in (earlier, later))
+        return can_be_of_age(drafts[0].object, drafts[1].object, second - first)
 
     def _link(self, one: FactId, other: FactId) -> None:
         self._links[one].add(other)

@@ -13,6 +13,7 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
+from services.common.values.reading.quotations import quoted_places
 from services.common.values.reading.unreal import unreal_places
 from services.common.values.sentences import announces, is_statement, presupposed_part, stated_part
 from services.semantic.config import SupersessionSettings
@@ -36,7 +37,7 @@ async def assertions_of(
     """
     # Splitting takes processor time: other calls go on meanwhile.
     stated = await asyncio.to_thread(
-        lambda: [(source, said := _stated(source, settings), unreal_places(said)) for source in sources]
+        lambda: [(source, said := _stated(source, settings), _not_meant(source, said)) for source in sources]
     )
     kept = [
         (source, sentences, number)
@@ -69,6 +70,11 @@ def _stated(source: SourceInteraction, settings: SupersessionSettings) -> list[s
     if source.turn.role not in _ROLES:
         return []
     return list(_sentences(source.turn.content[: settings.turn_chars_max], settings))
+
+
+def _not_meant(source: SourceInteraction, said: Sequence[str]) -> frozenset[int]:
+    """The places of the sentences that do not hold for the speaker: what is no truth, and what somebody else wrote."""
+    return unreal_places(said) | quoted_places(source.turn.content, said)
 
 
 def _sentences(content: str, settings: SupersessionSettings) -> Iterator[str]:

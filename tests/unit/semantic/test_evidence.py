@@ -53,6 +53,14 @@ def test_spec_3_4_a_confirmation_adds_to_confidence() -> None:
     assert (fact.evidence_count, fact.status) == (3, FactStatus.STABLE)
 
 
+@pytest.mark.parametrize(("age", "day", "is_ended"), [("95", 60, False), ("35", 300, True), ("22", 60, False)])
+def test_spec_3_5_an_age_ends_with_one_that_can_have_come_since(age: str, day: int, *, is_ended: bool) -> None:
+    first, second = (replace(lives_in(value), text=f"Ann is {value}", predicate="age") for value in ("34", age))
+    facts = derived(said(first), said(second, day=day))
+    assert (facts["34"].valid_to_time is not None) is is_ended
+    assert facts["34"].contradictions == (facts[age].fact_id,)
+
+
 def test_a_surer_statement_raises_confidence_to_its_own() -> None:
     fact = derived(said(likes("tea", confidence=0.4)), said(likes("tea", confidence=0.9), day=1))["tea"]
     assert fact.confidence == pytest.approx(0.9 + 0.05 * 0.1)

@@ -327,6 +327,14 @@ async def test_batches_do_not_change_what_is_found() -> None:
         ("I practically live at the gym.", []),
         ("Let's pretend I'm a pilot. Seriously now, I live in Leeds.", [("Nadia", "lives_in", "Leeds")]),
         ("My role-play group meets on Fridays. I have two dogs.", [("Nadia", "has_pet", "two dogs")]),
+        ("After last night's match I'm about 95 years old, send help.", []),
+        ("After that hill I'm 95 years old.", []),
+        ("I feel 95 today.", []),
+        ("I moved here after school and I'm 34 years old.", [("Nadia", "age", "34")]),
+        (
+            'Look what came: "Hello. I live in Leeds now. Bye." I have two dogs.',
+            [("Nadia", "has_pet", "two dogs")],
+        ),
     ],
 )
 def test_spec_3_4_what_is_played_or_taken_back_gives_no_fact(said: str, found: list[tuple[str, str, str]]) -> None:

@@ -97,6 +97,18 @@ _LOST: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "a tree fell on our caravan, flat like a pancake, total loss"."""
+_OFFERED: Final = re.compile(
+    r"^(?:(?:the|my|our)\s)?[\w' ]{1,40}\s(?:(?:asked|invited)\sme\sto\s(?:take\sover|take\son|become|be)|"
+    r"offered\sme|(?:was|been)\soffered)\s"
+    r"(?P<post>(?:as\s)?[\w-]+(?:\s(?!(?:in|on|at|from|last|this|and|but)\b)[\w-]+){0,4})\b"
+    r"[^;.]{0,60}?(?:,|\s(?:and|so|but)\b)(?:[^;.]{0,40}?,)?\s?(?:i(?:'ve|\shave)?\s|(?<=\sand\s))"
+    r"(?:gladly\s|happily\s)?(?:accepted|agreed|said\syes|took\sit)\b",
+    re.IGNORECASE,
+)
+"""As in "the governors asked me to take over the headship, and I accepted": whoever accepts a post has it."""
+_POST: Final = re.compile(
+    r"^(?:as\s|(?:the\s|a\s|an\s)?(?:post|job|role|position)\s(?:of|as)\s)(?:the\s|an?\s)?", re.IGNORECASE
+)
 _DOING_AGAIN: Final = re.compile(
     r"^(?P<who>I|We)(?:'m|'re|\sam|\sare)\s(?P<deed>[a-z]{2,20}ing)\b(?P<rest>[^,;:.!?]{1,80}\bagain\b)", re.IGNORECASE
 )
@@ -140,6 +152,9 @@ def in_plain_words(text: str) -> str:
     place = _NOT_GOING.search(plain)
     if place is not None:
         return f"our {place['place']} trip is cancelled"
+    offered = _OFFERED.match(plain)
+    if offered is not None:
+        return f"I took over {_POST.sub('as ', offered['post'])}"
     again = _DOING_AGAIN.match(plain)
     if again is not None and lemma(again["deed"].casefold()) in VERBS:
         return f"{again['who']} {lemma(again['deed'].casefold())}{again['rest']}"

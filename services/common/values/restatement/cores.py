@@ -21,9 +21,15 @@ from services.common.values.reading.parts import QUOTED_VALUE, Part, parts_of
 from services.common.values.reading.pieces import read_statement
 from services.common.values.reading.splitting import DETERMINERS, verb_place
 from services.common.values.reading.subjects import split_verbs, with_name, with_subjects
-from services.common.values.restatement.frames import has_another_value, is_stated_anew, takes_another_end
+from services.common.values.restatement.frames import (
+    has_another_value,
+    is_at_another_part_of_day,
+    is_stated_anew,
+    takes_another_end,
+)
 from services.common.values.restatement.orders import as_order, in_plain_form, is_one_off, is_ordered_otherwise
 from services.common.values.restatement.restated import gives_another_number
+from services.common.values.restatement.roles import is_another_holder, is_of_one
 from services.common.values.words.fields import CHANGED
 from services.common.values.words.lexicon import AUXILIARIES, PRONOUNS
 from services.common.values.words.newness import plainly
@@ -64,6 +70,8 @@ _SINCE_THEN: Final = re.compile(
     re.IGNORECASE,
 )
 """Stands before a subject and says since when or why: "with the baby [I don't sing at ten any more]"."""
+_PLACED: Final = re.compile(r"^(?:on|in|at|under|near|inside)\b", re.IGNORECASE)
+"""Opens what limits, or says where the speaker is by now: "on secondment in Ohio now, so [give me Fahrenheit]"."""
 _FOR_NEW: Final = re.compile(r"^(?:(?:a|my|our)\s)?new\s[\w-]{2,20}[,:!]\s", re.IGNORECASE)
 _FROM_NOW: Final = re.compile(
     r"^(?:from\s(?:now|today)(?:\son(?:wards?)?)?|starting\s(?:now|today)),?\s(?=[a-z]+\s)", re.IGNORECASE
@@ -78,6 +86,15 @@ _SAID_BY: Final = re.compile(
     re.IGNORECASE,
 )
 """Who told what is corrected later: "the landlady said [the deposit is 1,200 pounds]"."""
+_OCCASIONS: Final = re.compile(
+    r"\b(?:weekends?|weekdays?|holidays|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|summers?|winters?|spring|autumn|"
+    r"mornings?|afternoons?|evenings?|nights?)\b",
+    re.IGNORECASE,
+)
+_SCOPED: Final = re.compile(
+    r"\b(?:for(?!\s(?:good|ever|me|us)\b)|when|whenever|while|during|if|unless)\b", re.IGNORECASE
+)
+"""For what, or when, an order is given: "give me Fahrenheit for the recipes" leaves the order for the rest."""
 _QUOTED: Final = re.compile(r"[\"\u201c\u201d]")
 _BESIDE: Final = CachedPattern(
     r"\b(?:too(?!\s\w)|also|as\swell|besides|another|either|both|sometimes|once|twice)\b", re.IGNORECASE
@@ -99,24 +116,6 @@ _FOR_WHAT_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "for bread I take rye"."""
-_TAUGHT_BY: Final = re.compile(
-    r"^(?:i|we)(?:'ve|\shave)?\s(?:have|got|get)\s(?P<who>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Frau|Herr|Madame|Sir)\.?\s[A-Z][\w'-]{1,30})\s(?P<role>(?:in|for|as)\s[\w-]{2,30})\b",
-    re.IGNORECASE,
-)
-"""As in "we have Mr Abara in chemistry"."""
-_OF_AN_AMOUNT: Final = re.compile(
-    r"^(?P<role>(?:my|our)\s(?:[\w-]+\s)?(?:plan|contract|tariff|budget|limit|quota|allowance|rate|fee|deal))\s(?:is|'s)\s(?P<who>(?:unlimited|free|\d)[\w\s.,'\u20ac$\u00a3%-]{0,60})$",
-    re.IGNORECASE,
-)
-"""As in "my phone plan is 12 gigs for 9 quid"."""
-_WHO_IT_IS: Final = re.compile(
-    r"^(?P<role>(?:my|our)\s[\w-]{2,20})\s(?:is|'s)\s(?P<who>the\s(?!one\b|same\b|only\b|most\b|\w+est\b)[\w' -]{3,60}|"
-    r"(?-i:(?:(?:Dr|Mr|Mrs|Ms)\.?\s)?[A-Z])[\w' -]{2,60})",
-    re.IGNORECASE,
-)
-"""As in "our vet is the practice on Kauri Street"."""
-_AMOUNT: Final = re.compile(r"\d+(?:[.,]\d+)?|unlimited|free", re.IGNORECASE)
-_TITLES: Final = frozenset("mr mrs ms miss dr prof frau herr madame sir mr. mrs. dr.".split())  # noqa: SIM905 - words
 _PASSING: Final = CachedPattern(
     r"\b(?:trying|thinking|wondering|looking|planning|hoping|going|having|getting|struggling|considering|worried|will|shall)\b|'ll\b",
     re.IGNORECASE,
@@ -152,6 +151,7 @@ class Core(NamedTuple):
     is_new: bool  # says that it holds since lately; of what is not the speaker's deed also by giving a reason
     is_rest: bool  # whether something else stands in the sentence
     is_for_new: bool = False  # the sentence opens with something new: "new machine, order the fine grind"
+    has_reason: bool = False  # it stands behind a reason or an event: "with the new baby I train in the evenings"
 
 
 def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: bool) -> bool:
@@ -164,14 +164,15 @@ def is_said_otherwise(earlier: str, later: str, *, is_told: bool, is_other_day: 
         is_other_day: Whether it was said on a later day.
     """
     earlier, later = in_plain_form(_SAID_BY.sub("", earlier), later)
-    first = cores(earlier)
+    last = cores(later)
+    first = (*cores(earlier), *(core for b in last[:1] for core in _behind_an_opener(earlier, b)))
     if not first or _BESIDE.search(later):
         return False
     return any(
         _takes_the_place(a, b, is_told=is_told or _is_named_beside(a, b, later), is_other_day=is_other_day)
         for a in first
-        for b in (*cores(later), *_behind_an_opener(later, a))
-        if _open_alike(a, b) and (a.is_rest or b.is_rest or a.opening[0] == _ORDER or _is_of_one(a.text))
+        for b in (*last, *_behind_an_opener(later, a))
+        if _open_alike(a, b) and (a.is_rest or b.is_rest or a.opening[0] == _ORDER or is_of_one(a.text))
     )
 
 
@@ -186,11 +187,6 @@ def _is_named_beside(a: Core, b: Core, later: str) -> bool:
     old = nouns_of(" ".join(item for item in one.rest if isinstance(item, str))) - nouns_of(b.text)
     beside = [part.text for part in parts_of(later) if part.text != b.text and CHANGED.search(part.text)]
     return any(old & nouns_of(part) for part in beside)
-
-
-def _is_of_one(text: str) -> bool:
-    """Whether a part says who or how much something is of which there is one: other rules do not read that."""
-    return _TAUGHT_BY.match(text) is not None or _OF_AN_AMOUNT.match(text) is not None
 
 
 def _open_alike(a: Core, b: Core) -> bool:
@@ -217,6 +213,8 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
         return False
     if b.opening[0] == _SPEAKER and (one.perfect or any(_PASSING.search(core.text) for core in (a, b))):
         return False
+    if b.opening[0] == _ORDER and _SCOPED.search(b.text) and not _SCOPED.search(a.text):
+        return False
     b = b._replace(text=_with_article_of(a.text, b.text))
     is_told = is_told or b.is_for_new
     is_new = b.is_new or (is_told and b.opening[0] != _SPEAKER)
@@ -239,7 +237,8 @@ def _takes_the_place(a: Core, b: Core, *, is_told: bool, is_other_day: bool) -> 
             and (
                 has_another_value(a.text, b.text)
                 or is_stated_anew(a.text, b.text)
-                or _is_another_holder(a.text, b.text)
+                or is_another_holder(a.text, b.text)
+                or (b.has_reason and is_at_another_part_of_day(a.text, b.text))
             )
         )
     )
@@ -262,21 +261,6 @@ def _is_denied(one: Clause, other: Clause) -> bool:
     known = {lemma(word) for word in one.tokens}
     said = {lemma(word) for word in other.tokens} - _NEGATORS - _LIGHT
     return len(said) > 2 and said <= known and not (one.negated and known - _NEGATORS - _LIGHT - said)
-
-
-def _is_another_holder(earlier: str, later: str) -> bool:
-    """Whether somebody or something else has a role of which there is one: "our vet is ..."."""
-    for pattern in (_WHO_IT_IS, _TAUGHT_BY, _OF_AN_AMOUNT):
-        one, other = pattern.match(earlier), pattern.match(later)
-        if one is None or other is None or one["role"].casefold() != other["role"].casefold():
-            continue
-        if pattern is _OF_AN_AMOUNT:
-            return _AMOUNT.findall(one["who"]) != _AMOUNT.findall(other["who"])
-        if one["role"].casefold().endswith("s") and pattern is _WHO_IT_IS:
-            return False
-        words = [set(match["who"].casefold().split()) - _LIGHT - _TITLES for match in (one, other)]
-        return not words[0] & words[1]
-    return False
 
 
 @text_cache(4_096)
@@ -318,7 +302,8 @@ def _cores(parts: Sequence[Part]) -> Iterator[Core]:
 def _limits(before: str, part: Part) -> bool:
     """Whether the part before is a condition ("if it rains, ...") or says who tells it ("Tom says, ...")."""
     if part.follows:
-        return _SUBORDINATE.match(before) is not None and _HEADING.match(before) is None
+        is_reason = _PLACED.match(before) and CHANGED.search(before) and not _OCCASIONS.search(before)
+        return _SUBORDINATE.match(before) is not None and _HEADING.match(before) is None and not is_reason
     return (_SUBORDINATE.match(before) is not None and _HEADING.match(before) is None) or _TOLD.search(
         before
     ) is not None
@@ -397,4 +382,4 @@ def _behind_an_opener(later: str, a: Core) -> Iterator[Core]:
                 continue  # "with Ana I walk the dog at nine"
             core = _core(part[match.end() :], is_new=True, is_rest=True)
             if core is not None:
-                yield core
+                yield core._replace(has_reason=True)

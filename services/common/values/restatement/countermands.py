@@ -25,6 +25,12 @@ _SCOPE_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "for deploys ping Oskar"."""
+_LIMITED: Final = re.compile(
+    r"^(?:and\s|but\s|so\s)?(?:if|when|whenever|while|unless|until|till|once|in|at|on|for|with|during)\s(?!(?:second|further|(?:the\s)?future|general|short|fact|last|good)\b)",
+    re.IGNORECASE,
+)
+"""Opens a case to which the order behind it is limited: "if I fly to Paris, write to me in French"."""
+_JOINED: Final = re.compile(r"^(?:so|and|but|then|hence|therefore)\s", re.IGNORECASE)
 _NOT: Final = re.compile(r"^(?:do\snot|don't|dont|never)\s(?:ever\s)?(?=[a-z])", re.IGNORECASE)
 _CONDITION: Final = re.compile(
     r"\b(?:when|whenever|if|before|after|while|once|unless|every\stime|as\ssoon\sas|each\stime)\b", re.IGNORECASE
@@ -64,10 +70,10 @@ def is_countermanded(earlier: str, later: str, *, is_other_day: bool = False) ->
     first = _order(earlier)
     if first is None:
         return False
-    parts = [part for part in _REMARK.split(later) if part] if is_other_day else []
+    parts = [part for part in _REMARK.split(later) if part] if is_other_day and not _LIMITED.match(later) else []
     return any(
         second is not None and _takes_back(first, second, is_new=is_other_day or _NEW.search(later) is not None)
-        for second in (_order(later), *map(_order, parts[1:]))
+        for second in (_order(later), *(_order(_JOINED.sub("", part)) for part in parts[1:]))
     )
 
 

@@ -64,6 +64,8 @@ _MEALS: Final = frozenset(
 _PRONOUNS: Final = frozenset(
     {"i", "we", "he", "she", "it", "they", "you", "i'm", "we're", "it's", "there", "this", "that"}
 )
+_PARTS_OF_DAY: Final = frozenset("morning mornings afternoon afternoons evening evenings night nights noon".split())  # noqa: SIM905
+_LIGHT: Final = frozenset({"in", "at", "the", "during"})
 _COPULAS: Final = frozenset({"is", "are", "am", "was", "were"})
 _KEPT_AT: Final = frozenset({"keep", "store", "park", "stay", "sit", "hide", "live"})
 """What the speaker does at one place at a time."""
@@ -140,6 +142,15 @@ def is_stated_anew(earlier: str, later: str) -> bool:
     if {*head[:2]} & {"only", "best", "favourite", "favorite"} and head[-1] in _COPULAS:
         return True
     return are_exclusive(first, second)
+
+
+def is_at_another_part_of_day(earlier: str, later: str) -> bool:
+    """Returns whether the same is done at another part of the day: "I train in the mornings", "in the evenings".
+
+    The later statement need not say that this is new: its sentence gives the reason.
+    """
+    found = _other_end(earlier, later)
+    return found is not None and all(set(end) - _LIGHT <= _PARTS_OF_DAY for end in found.ends)
 
 
 def _are_in_two_units(first: Sequence[str], second: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from services.common.interactions import SourceInteraction
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
 from services.common.values.reading.irony import goes_on_ironically
+from services.common.values.reading.quotations import quoted_places
 from services.common.values.reading.unreal import unreal_places
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
@@ -130,8 +131,12 @@ class ParsedFactExtractor:
             for text in parsed
             for tokens in text.sentences
         ]
-        unreal = unreal_places([sentence for _, sentence in sentences])
+        said_so = [sentence for _, sentence in sentences]
+        unreal = unreal_places(said_so)
+        quoted = quoted_places("\n".join(text.text for text in parsed), said_so)
         for place, (tokens, sentence) in enumerate(sentences):
+            if place in quoted:
+                continue
             order = instructions.read_sentence(sentence)
             if order is not None and order.kind != "remember":
                 yield replace(_ordered(order, said), sentence=sentence)

@@ -20,6 +20,10 @@ _STATES: Final = {
     **dict.fromkeys(nouns.CONDITION_ADJECTIVES, "has_condition"),
     "pregnant": "expecting",
 }
+_APPROXIMATE: Final = word_set("about around roughly approximately like practically easily least nearly almost")
+"""Before the speaker's age: who knows it does not guess it, so "I'm about 95 years old" is a figure of speech."""
+_FELT: Final = word_set("after feel felt feeling")
+_JOINED: Final = word_set("and but so ;")
 
 
 def being(reader: Reader, verb: Verb) -> _Findings:
@@ -102,6 +106,8 @@ def _age(reader: Reader, verb: Verb, place: int) -> _Findings:
         or not 0 < int(tree.word(numbers[0])) < 120
     ):
         return []
+    if reader.clause.subject.kind == "speaker" and _is_felt([tree.word(p) for p in range(numbers[0])]):
+        return []
     rest = [p for p in reader.clause.places if p > numbers[0] and tree[p].pos not in {"PUNCT", "SPACE"}]
     words = [tree.word(p) for p in rest]
     if words and words[0] not in {
@@ -127,6 +133,12 @@ def _age(reader: Reader, verb: Verb, place: int) -> _Findings:
     ):
         return []
     return [Finding("age", tree.word(numbers[0]))]
+
+
+def _is_felt(before: list[str]) -> bool:
+    """Whether the words before an age of the speaker show that it is none: "after that hill I'm 95", "I feel 95"."""
+    begin = max((place + 1 for place, word in enumerate(before) if word in _JOINED), default=0)
+    return bool(_APPROXIMATE & set(before[-2:])) or not _FELT.isdisjoint(before[begin:])
 
 
 def _being_noun(reader: Reader, verb: Verb, place: int) -> _Findings:
