@@ -30,7 +30,7 @@ async def test_spec_4_8_the_demo_asks_suggests_reflects_and_measures(client: Cli
         "read as: AGGREGATE, by topic",
         "boat (1)",
         "related topic",
-        "mneme reflect on the last 7 days",
+        "mneme reflect, on the notes that were made in the last 7 days",
         "The fishing permit ends in June.",
         "2 notes, 1 links, 0 without a link, 0 duplicates",
     ):
