@@ -16,10 +16,11 @@ from services.common.values.reading.irony import goes_on_ironically
 from services.common.values.reading.unreal import unreal_places
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
-from services.semantic.facts.extraction.clauses import Clause, Modality, clauses_of
+from services.semantic.facts.extraction.clauses import Clause, clauses_of
 from services.semantic.facts.extraction.dates import ResolvedDate
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.mentions import named_relatives
+from services.semantic.facts.extraction.modality import Modality
 from services.semantic.facts.extraction.person import third_person_pronouns
 from services.semantic.facts.extraction.reader import Finding, Reader
 from services.semantic.facts.extraction.readings import favourite_of, own_thing, read
@@ -179,11 +180,13 @@ def _to_remember(text: str, said: _Said) -> list[FactDraft]:
 
 
 def _facts_of_sentence(tree: Tree, said: _Said, known: Subject | None) -> Iterator[FactDraft]:
-    for described, kin, name in named_relatives(tree):
+    clauses = list(clauses_of(tree, known))
+    denied = {place for clause in clauses if clause.modality is Modality.DENIED for place in clause.places}
+    for described, kin, name in named_relatives(tree, denied=denied):
         article = "an" if described[0] in "aeiou" else "a"
         predicate = f"has_{_one(kin).replace('-', '_')}"
         yield draft(f"{said.who} has {article} {_one(described)} named {name}", said.who, predicate, name)
-    for clause in clauses_of(tree, known):
+    for clause in clauses:
         if clause.modality is Modality.STATED:
             yield from _facts_of_clause(clause, said)
 
