@@ -88,7 +88,9 @@ _SHIFTING: Final = word_set(
 _ASKING: Final = word_set("promise agree ask tell want need offer commit plan")
 _ARRANGING: Final = word_set("set fix schedule book reserve arrange plan sign confirm announce")
 _CHANGING: Final = word_set("raise increase lower reduce cut drop hike")
-_TAKING: Final = word_set("find get land secure choose pick accept buy order invite register enrol enroll hire rent lease let")
+_TAKING: Final = word_set(
+    "find get land secure choose pick accept buy order invite register enrol enroll hire rent lease let"
+)
 TIMES_SET: Final = {
     "to": _SHIFTING | _ARRANGING | _CHANGING,
     "from": _SHIFTING | _ASKING | _ARRANGING | _CHANGING | _TAKING,
@@ -97,4 +99,4 @@ TIMES_SET: Final = {
     "till": _SHIFTING | _ASKING | _ARRANGING,
     "by": _ASKING,
 }  # fmt: skip
-"""Verbs that set a time, by the preposition that leads to it: "raised the rent from March" though it was raised before."""
+"""Verbs that set a time, by the preposition that leads to it: "raised the rent from March" says since when it holds."""
