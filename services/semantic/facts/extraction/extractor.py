@@ -18,6 +18,7 @@ from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
 from services.semantic.facts.extraction.clauses import Clause, clauses_of
 from services.semantic.facts.extraction.dates import ResolvedDate
+from services.semantic.facts.extraction.jobs import parted
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.mentions import named_relatives
 from services.semantic.facts.extraction.modality import Modality
@@ -213,7 +214,7 @@ def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:
     reader = Reader(clause, who, said.time)
     if not clause.places:
         return
-    for finding in read(reader):
+    for finding in parted(reader, read(reader)):
         if subject.kind == "other" and finding.predicate not in (_OF_PERSONS if subject.is_doubtful else OF_NAMED):
             continue
         fact = _draft_of(finding, reader, clause, name, said)
@@ -237,7 +238,7 @@ def _draft_of(finding: Finding, reader: Reader, clause: Clause, name: str, said:
     date = reader.dated(past=clause.is_about_past and not is_ahead)
     if finding.text:
         return draft(finding.text, name, predicate, finding.object)
-    body = reader.body
+    body = finding.body or reader.body
     words = body.lower().split()
     if {"you", "your", "yours", "yourself"} & {word.strip(".,!'\"") for word in words}:
         # Who is meant by "you" is known to nobody who reads it later: a promise is quoted, all else is left out.

@@ -63,4 +63,5 @@ def _name(tree: Tree, place: int, *, is_announced: bool) -> str:
         return f"{token.text} {name}" if name else ""
     is_name = token.text[:1].isupper() and token.text not in NO_NAMES and token.text[1:2].islower()
     is_entity = token.entity[2:] in {"DATE", "NORP", "LANGUAGE"} and not is_announced
-    return token.text if is_name and not is_entity and (is_announced or token.pos == "PROPN") else ""
+    # The parser takes the dot of "with my friend Jan." for that of a short form.
+    return token.text.rstrip(".") if is_name and not is_entity and (is_announced or token.pos == "PROPN") else ""

@@ -31,6 +31,7 @@ class Finding:
     predicate: str
     object: str
     text: str = ""  # of the fact, where it is not the clause in the third person
+    body: str = ""  # what the fact says of the subject, where it is not all that the clause says
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _name_of(tree: Tree, place: int) -> str:
 
 def _full_name(tree: Tree, place: int) -> str:
     parts = [c for c in tree.children(place, "compound", "flat") if tree[c].tag == "NNP" and c < place]
-    return " ".join(tree[part].text for part in (*parts, place))
+    return " ".join(tree[part].text for part in (*parts, place)).rstrip(".")
 
 
 def is_kin(word: str) -> bool:
