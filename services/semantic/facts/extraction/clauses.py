@@ -55,6 +55,7 @@ class Clause:
 
 _CLAUSAL: Final = frozenset(["VERB", "AUX"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
+_BREAKS: Final = frozenset([";", "--", "-", "–", "—", "...", "…", "(", ":"])  # noqa: RUF001
 _MAX_CLAUSES: Final = 24
 
 
@@ -175,6 +176,8 @@ def cuts(tree: Tree, place: int) -> bool:
         head = tree[token.head]
         if has_subject and token.pos in {*_CLAUSAL, "ADJ", "NOUN"}:
             return True
+        if token.pos == "ADV" and head.pos in _CLAUSAL:
+            return True  # "and there on the table was the book": its verb comes later
         return (
             token.pos in _CLAUSAL
             and head.dep not in {"xcomp", "pcomp", "acl"}
@@ -222,7 +225,7 @@ def _said(tree: Tree, head: int, own: int | None) -> list[int]:
 def _until_break(tree: Tree, kept: list[int], head: int) -> list[int]:
     """The tokens up to a dash, semicolon, bracket or ellipsis after the verb."""
     for number, place in enumerate(kept):
-        if place > head and tree.word(place) in {";", "--", "-", "–", "—", "...", "…", "(", ":"}:  # noqa: RUF001
+        if place > head and tree.word(place) in _BREAKS and not _is_before_sum(tree, place):
             glued = (
                 tree[place].start == tree[place - 1].end
                 and place + 1 < len(tree)
@@ -231,6 +234,12 @@ def _until_break(tree: Tree, kept: list[int], head: int) -> list[int]:
             if not glued:
                 return kept[:number]
     return kept
+
+
+def _is_before_sum(tree: Tree, place: int) -> bool:
+    """Whether a colon leads to a figure, which belongs to what it stands behind: "I got a raise: 2,050 now"."""
+    after = tree.word(place + 1)
+    return tree.word(place) == ":" and (after[:1].isdigit() or after in {"€", "$", "£"})
 
 
 def _joins(tree: Tree, place: int) -> bool:

@@ -16,6 +16,7 @@ from services.common.values.reading.irony import goes_on_ironically
 from services.common.values.reading.unreal import unreal_places
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
+from services.semantic.facts.extraction.birthdays import whose_birthday
 from services.semantic.facts.extraction.clauses import Clause, clauses_of
 from services.semantic.facts.extraction.dates import ResolvedDate
 from services.semantic.facts.extraction.jobs import parted
@@ -24,7 +25,7 @@ from services.semantic.facts.extraction.mentions import named_relatives
 from services.semantic.facts.extraction.modality import Modality
 from services.semantic.facts.extraction.person import third_person_pronouns
 from services.semantic.facts.extraction.reader import Finding, Reader
-from services.semantic.facts.extraction.readings import favourite_of, own_thing, read
+from services.semantic.facts.extraction.readings import birthday_of, favourite_of, own_thing, read
 from services.semantic.facts.extraction.statements import paragraphs
 from services.semantic.facts.extraction.subjects import Subject
 from services.semantic.facts.extraction.tree import Tree
@@ -189,7 +190,7 @@ def _facts_of_sentence(tree: Tree, said: _Said, known: Subject | None) -> Iterat
         yield draft(f"{said.who} has {article} {_one(described)} named {name}", said.who, predicate, name)
     for clause in clauses:
         if clause.modality is Modality.STATED:
-            yield from _facts_of_clause(clause, said)
+            yield from _facts_of_clause(clause, said, known)
 
 
 def _one(kin: str) -> str:
@@ -197,8 +198,15 @@ def _one(kin: str) -> str:
     return kin if kin.endswith("ss") else kin.removesuffix("s")
 
 
-def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:
+def _facts_of_clause(clause: Clause, said: _Said, known: Subject | None) -> Iterator[FactDraft]:
     subject = clause.subject
+    person = whose_birthday(clause, known)
+    if person is not None:
+        who, name = _names(person, said)
+        for finding in birthday_of(Reader(clause, who, said.time)):
+            fact = draft(finding.text, name, finding.predicate, finding.object)
+            yield replace(fact, confidence=round(fact.confidence * _OTHERS, 4))
+        return
     if subject.kind == "own":
         reader = Reader(clause, said.who, said.time)
         for finding in own_thing(reader):
