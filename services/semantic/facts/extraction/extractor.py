@@ -204,8 +204,8 @@ def _facts_of_clause(clause: Clause, said: _Said, known: Subject | None) -> Iter
     if person is not None:
         who, name = _names(person, said)
         for finding in birthday_of(Reader(clause, who, said.time)):
-            fact = draft(finding.text, name, finding.predicate, finding.object)
-            yield replace(fact, confidence=round(fact.confidence * _OTHERS, 4))
+            birthday = draft(finding.text, name, finding.predicate, finding.object)
+            yield replace(birthday, confidence=round(birthday.confidence * _OTHERS, 4))
         return
     if subject.kind == "own":
         reader = Reader(clause, said.who, said.time)
