@@ -75,3 +75,29 @@ def test_days_count_in_utc() -> None:
     found = find_date("today", from_the_west, past=False)
     assert found is not None
     assert found.iso == "2026-01-30"
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("moved it to April 17", "2026-04-17"),
+        ("moved it to January 20", "2026-01-20"),  # just gone by
+        ("moved it to June", "2026-06"),
+        ("moved it to Saturday", "2026-01-31"),
+        ("moved it to the 5th", "2026-02-05"),
+        ("moved it from Tuesday to Saturday", "2026-01-31"),
+        ("raised it from March", "2026-03"),
+        ("raised it from November", "2025-11"),  # nearer than the next one
+        ("raised it starting March 1", "2026-03-01"),
+        ("moved it on April 17", "2025-04-17"),
+        ("moved it in June", "2025-06"),
+    ],
+)
+def test_a_time_that_a_clause_of_the_past_sets_is_to_come(text: str, iso: str) -> None:
+    found = find_date(text, THURSDAY, past=True, goals={"to", "from"})
+    assert found is not None
+    assert found.iso == iso
+
+
+def test_a_month_behind_to_is_a_date_only_where_a_time_is_set() -> None:
+    assert find_date("gave it to May", THURSDAY, past=True) is None

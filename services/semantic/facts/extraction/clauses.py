@@ -8,35 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
 
+from services.semantic.facts.extraction.modality import Modality, claimed, modality_of
 from services.semantic.facts.extraction.subjects import SPEAKER, Subject, subject_at
 from services.semantic.facts.extraction.tree import Tree
 from services.semantic.facts.extraction.words import (
     BARE_DEEDS,
     BARE_STATES,
-    CONDITIONAL_MODALS,
     CONDITIONS,
     FILLERS,
     FUTURE_MODALS,
-    HEDGED_MODALS,
-    HEDGES,
-    OWN_HEDGES,
-    OWN_UNREAL,
-    SAYING,
     TIME_WORDS,
 )
-
-
-class Modality(StrEnum):
-    """How a clause is meant."""
-
-    STATED = "stated"
-    HEDGED = "hedged"
-    REPORTED = "reported"
-    CONDITIONAL = "conditional"
-    QUESTION = "question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +55,7 @@ class Clause:
 
 _CLAUSAL: Final = frozenset(["VERB", "AUX"])
 _FINITE: Final = frozenset(["VBD", "VBP", "VBZ", "MD"])
+_BREAKS: Final = frozenset([";", "--", "-", "–", "—", "...", "…", "(", ":"])  # noqa: RUF001
 _MAX_CLAUSES: Final = 24
 
 
@@ -111,7 +96,7 @@ def _visit(tree: Tree, head: int, context: _Context, found: list[Clause]) -> Non
     bare = False
     if own is None and subject is None and tree[head].dep == "ROOT" and _is_bare(tree, head):
         subject, bare = SPEAKER, True
-    modality = _modality(tree, head, context.modality)
+    modality = modality_of(tree, head, context.modality)
     negated = _is_negated(tree, head) or context.is_negated
     auxiliaries = [tree.word(child) for child in tree.children(head, "aux", "auxpass")]
     past = _is_past(tree, head, auxiliaries) or (context.is_past and own is None and tree[head].tag == "VBD")
@@ -152,18 +137,34 @@ def _visit_child(tree: Tree, head: int, child: int, inherited: _Context, found: 
     if relation == "conj" and cuts(tree, child):
         shares = tree.child(child, "nsubj", "nsubjpass") is None and not tree.child(child, "aux")
         joined = any(tree.word(cc) in {"or", "nor"} for cc in tree.children(head, "cc"))
-        modality = inherited.modality if shares or inherited.modality is not Modality.HEDGED else Modality.STATED
+        modality = (
+            inherited.modality if shares or not _ends_at_conjunct(tree, head, child, inherited) else Modality.STATED
+        )
         _visit(tree, child, replace(inherited, modality=modality, is_negated=inherited.is_negated and joined), found)
     elif relation in {"ccomp", "parataxis"} and cuts(tree, child):
-        _visit(tree, child, replace(apart, modality=_claimed(tree, head, child, inherited), subject=None), found)
+        _visit(tree, child, replace(apart, modality=_of_complement(tree, head, child, inherited), subject=None), found)
     elif relation == "advcl" and cuts(tree, child) and tree.child(child, "nsubj", "nsubjpass") is not None:
         marks = {tree.word(mark) for mark in tree.children(child, "mark", "advmod")}
         unreal = bool(marks & CONDITIONS) or ("when" in marks and tree[child].tag in {"VBP", "VBZ", "VBG"})
-        modality = Modality.CONDITIONAL if unreal else Modality.STATED
+        is_denied = inherited.modality is Modality.DENIED
+        modality = Modality.CONDITIONAL if unreal else Modality.DENIED if is_denied else Modality.STATED
         _visit(tree, child, replace(apart, modality=modality, subject=None), found)
     elif relation == "xcomp" and token.pos in _CLAUSAL:
+        below = replace(inherited, is_negated=inherited.is_negated or _is_negated(tree, child))
         for conjunct in tree.children(child, "ccomp", "advcl"):
-            _visit_child(tree, child, conjunct, inherited, found)
+            _visit_child(tree, child, conjunct, below, found)
+
+
+def _of_complement(tree: Tree, head: int, child: int, above: _Context) -> Modality:
+    return claimed(tree, head, child, subject=above.subject, modality=above.modality, is_negated=above.is_negated)
+
+
+def _ends_at_conjunct(tree: Tree, head: int, child: int, above: _Context) -> bool:
+    """Whether a coordinated clause with a subject of its own is not meant as the one before it."""
+    if above.modality is Modality.DENIED:
+        contrasts = any(tree.word(one) in {"but", "yet"} for one in tree.children(head, "cc"))
+        return contrasts and not any(tree.word(mark) == "that" for mark in tree.children(child, "mark"))
+    return above.modality is Modality.HEDGED
 
 
 def cuts(tree: Tree, place: int) -> bool:
@@ -175,6 +176,8 @@ def cuts(tree: Tree, place: int) -> bool:
         head = tree[token.head]
         if has_subject and token.pos in {*_CLAUSAL, "ADJ", "NOUN"}:
             return True
+        if token.pos == "ADV" and head.pos in _CLAUSAL:
+            return True  # "and there on the table was the book": its verb comes later
         return (
             token.pos in _CLAUSAL
             and head.dep not in {"xcomp", "pcomp", "acl"}
@@ -222,7 +225,7 @@ def _said(tree: Tree, head: int, own: int | None) -> list[int]:
 def _until_break(tree: Tree, kept: list[int], head: int) -> list[int]:
     """The tokens up to a dash, semicolon, bracket or ellipsis after the verb."""
     for number, place in enumerate(kept):
-        if place > head and tree.word(place) in {";", "--", "-", "–", "—", "...", "…", "(", ":"}:  # noqa: RUF001
+        if place > head and tree.word(place) in _BREAKS and not _is_before_sum(tree, place):
             glued = (
                 tree[place].start == tree[place - 1].end
                 and place + 1 < len(tree)
@@ -231,6 +234,12 @@ def _until_break(tree: Tree, kept: list[int], head: int) -> list[int]:
             if not glued:
                 return kept[:number]
     return kept
+
+
+def _is_before_sum(tree: Tree, place: int) -> bool:
+    """Whether a colon leads to a figure, which belongs to what it stands behind: "I got a raise: 2,050 now"."""
+    after = tree.word(place + 1)
+    return tree.word(place) == ":" and (after[:1].isdigit() or after in {"€", "$", "£"})
 
 
 def _joins(tree: Tree, place: int) -> bool:
@@ -300,81 +309,6 @@ def _is_past(tree: Tree, head: int, auxiliaries: list[str]) -> bool:
     if tree[head].tag == "VBD" or {"was", "were", "did", "had", "got"} & set(auxiliaries):
         return True
     return tree[head].tag == "VBN" and not auxiliaries
-
-
-def _modality(tree: Tree, head: int, inherited: Modality) -> Modality:
-    if inherited is not Modality.STATED:
-        return inherited
-    auxiliaries = {tree.word(child) for child in tree.children(head, "aux")}
-    if auxiliaries & CONDITIONAL_MODALS and not _is_wish(tree, head, auxiliaries):
-        return Modality.CONDITIONAL
-    if any(tree.word(child) == "according" for child in tree.children(head, "prep")):
-        return Modality.REPORTED
-    for child in tree.children(head, "advcl"):
-        if any(tree.word(mark) in {"if", "unless"} for mark in tree.children(child, "mark")) and not _is_polite(
-            tree, child
-        ):
-            return Modality.CONDITIONAL
-    if auxiliaries & HEDGED_MODALS:
-        return Modality.HEDGED
-    for child in tree.children(head, "advmod", "intj"):
-        if tree.word(child) in HEDGES:
-            return Modality.HEDGED
-    if any(tree.word(mark) in CONDITIONS for mark in tree.children(head, "mark")):
-        return Modality.CONDITIONAL
-    first = tree.word(0)
-    return (
-        Modality.CONDITIONAL
-        if first in {"if", "unless", "suppose", "imagine"} and head < 8 and tree[head].dep != "ROOT"
-        else Modality.STATED
-    )
-
-
-def _is_wish(tree: Tree, head: int, auxiliaries: set[str]) -> bool:
-    """Whether "would like" or "would love" wants something, instead of depending on something."""
-    return bool(auxiliaries & {"would", "'d"}) and tree.lemma(head) in {"like", "love", "prefer", "rather"}
-
-
-def _is_polite(tree: Tree, place: int) -> bool:
-    return tree.lemma(place) in {"be", "mind", "remember", "ask", "wonder", "care"} and len(tree.subtree(place)) <= 5
-
-
-def _claimed(tree: Tree, head: int, child: int, inherited: _Context) -> Modality:
-    """How the complement of a verb is meant."""
-    verb = tree.lemma(head)
-    subject = inherited.subject
-    by_speaker = subject is None or subject.kind == "speaker"
-    if inherited.modality is not Modality.STATED and not by_speaker:
-        return Modality.REPORTED
-    if verb in SAYING or (
-        verb in {"be", "seem", "look", "feel", "sound"}
-        and any(tree.word(m) in {"if", "like"} for m in tree.children(child, "mark"))
-    ):
-        if not by_speaker:
-            impersonal = (
-                subject is not None and subject.kind == "" and tree.word(tree.child(head, "nsubj") or head) in {"it"}
-            )
-            return Modality.STATED if impersonal and verb == "turn" else Modality.REPORTED
-        if verb in OWN_UNREAL:
-            return Modality.CONDITIONAL
-        if verb in OWN_HEDGES or verb in {"seem", "look", "feel", "sound", "hear", "be"}:
-            return Modality.HEDGED
-        if any(tree.word(m) in CONDITIONS for m in tree.children(child, "mark")):
-            return Modality.CONDITIONAL
-        return inherited.modality
-    if any(tree.word(m) in CONDITIONS for m in tree.children(child, "mark")):
-        return Modality.CONDITIONAL
-    if inherited.modality is Modality.STATED and by_speaker and inherited.is_negated and child > head:
-        return Modality.HEDGED
-    if (
-        not by_speaker
-        and child > head
-        and verb not in {"be", "turn", "mean", "know", "have"}
-        and subject is not None
-        and subject.kind
-    ):
-        return Modality.REPORTED
-    return inherited.modality
 
 
 def _is_described(tree: Tree, place: int) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
@@ -38,6 +38,9 @@ _NUMBERS: Final = {
 } | {"a": 1, "an": 1, "a couple of": 2, "a few": 3, "a fortnight": 2}
 
 _JUST_GONE_DAYS: Final = 60
+_BEGUN_DAYS: Final = 182
+"""What begins on a day of no year begins on the nearest one: "from March" said in May is this year's."""
+_BEGINNING: Final = frozenset({"from", "starting", "effective"})
 
 _WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
 _MONTH: Final = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
@@ -65,19 +68,23 @@ class _Viewpoint:
 
     today: datetime  # midnight, UTC
     past: bool  # whether the clause is about the past
+    is_goal: bool = False  # whether the clause sets the time: "moved it to May 14"
+    gone_days: int = _JUST_GONE_DAYS  # how long ago a day of no year may be that is not read as one of the past
 
 
 _Match: TypeAlias = re.Match[str]
 _Reader: TypeAlias = Callable[[_Match, "_Viewpoint"], tuple[datetime, str] | None]
 
 
-def find_date(text: str, said: datetime, *, past: bool) -> ResolvedDate | None:
+def find_date(text: str, said: datetime, *, past: bool, goals: Collection[str] = ()) -> ResolvedDate | None:
     """The first time expression of a text; None without one. Dates that do not exist are no dates.
 
     Args:
         text: A clause.
         said: What "tomorrow" is counted from; aware.
         past: Whether the clause is about the past: "on Friday" then means the last one, else the coming one.
+        goals: Prepositions that lead to a time that the clause sets: "moved it to May 14" means the coming one, though
+            the move is over.
     """
     if not _HINT.search(text):
         return None
@@ -88,14 +95,27 @@ def find_date(text: str, said: datetime, *, past: bool) -> ResolvedDate | None:
         if match is None or (best is not None and match.start() >= best.begin):
             continue
         try:
-            found = read(match, _Viewpoint(today, past=past))
+            found = read(match, _view(text, match, today, past=past, goals=goals))
         except (ValueError, OverflowError):
             continue
         if found is not None:
             start, iso = found
             explicit = "year" in match.re.groupindex and bool(match["year"]) and len(iso) == 10
             best = ResolvedDate(start, iso, match.start(), match.end(), is_explicit=explicit, is_future=start >= today)
+    if best is not None and "to" in goals and _FROM_TO.match(text, best.begin) and _TO.match(text, best.end):
+        later = find_date(text[best.end :], said, past=past, goals=goals)  # "moved it from Tuesday to Friday"
+        return best if later is None else replace(later, begin=best.begin, end=best.end + later.end)
     return best
+
+
+def _view(text: str, match: _Match, today: datetime, *, past: bool, goals: Collection[str]) -> _Viewpoint:
+    """The viewpoint of an expression, by the preposition before it."""
+    words = (text[: match.start()].split()[-1:] or [""])[0].lower(), match.group().split()[0].lower()
+    word = next((one for one in words if one in goals or (one in _BEGINNING and "from" in goals)), "")
+    if not word:
+        return _Viewpoint(today, past=past)
+    gone_days = _BEGUN_DAYS if word in _BEGINNING else _JUST_GONE_DAYS
+    return _Viewpoint(today, past=False, is_goal=True, gone_days=gone_days)
 
 
 def _on(moment: datetime) -> tuple[datetime, str]:
@@ -118,7 +138,7 @@ def _date(match: _Match, view: _Viewpoint) -> tuple[datetime, str] | None:
         return _on(datetime(int(match["year"]), month, day, tzinfo=UTC))
     if not past:
         # "On May 22" said on May 25 means the one just gone by, whatever the tense.
-        recent = today - timedelta(days=_JUST_GONE_DAYS)
+        recent = today - timedelta(days=view.gone_days)
         today = recent if recent <= _safe_date(today.year, month, day) < today else today
     years = range(today.year, today.year - 5, -1) if past else range(today.year, today.year + 5)
     for year in years:
@@ -141,7 +161,16 @@ def _month(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
     if "year" in groups and match["year"]:
         return _in_month(int(match["year"]) * 12 + month - 1)
     which = (match["which"] or "").strip().lower() if "which" in groups else ""
-    return _in_month(_nearest(today.year * 12 + month - 1, now, 12, past=past, which=which))
+    index = today.year * 12 + month - 1
+    gone = (now - index) % 12
+    if view.is_goal and not which and gone <= view.gone_days // 31:
+        return _in_month(now - gone)
+    return _in_month(_nearest(index, now, 12, past=past, which=which))
+
+
+def _goal_month(match: _Match, view: _Viewpoint) -> tuple[datetime, str] | None:
+    """Read "moved it to June"; "to May" may be to somebody of that name elsewhere."""
+    return _month(match, view) if view.is_goal else None
 
 
 def _season(match: _Match, view: _Viewpoint) -> tuple[datetime, str]:
@@ -239,6 +268,10 @@ def _of_year(match: _Match, _view: _Viewpoint) -> tuple[datetime, str]:
     return datetime(int(match["year"]), 1, 1, tzinfo=UTC), match["year"]
 
 
+_FROM_TO: Final = re.compile(r"from\b", re.IGNORECASE)
+_TO: Final = re.compile(r"\s+to\b", re.IGNORECASE)
+
+
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
@@ -275,6 +308,7 @@ _READERS: Final[tuple[tuple[re.Pattern[str], _Reader], ...]] = (
         _compiled(rf"\b(?:in|by|since|from|until|during|early|late|mid)\s+(?P<which>(?:next|last)\s+)?{_MONTH}\b"),
         _month,
     ),
+    (_compiled(rf"\bto\s+(?P<month>{'|'.join(_MONTH_NAMES)})\b(?!,?\s+(?:the\s+)?\d)"), _goal_month),
     (_compiled(rf"\b(?P<which>next|last|this)\s+{_MONTH}\b"), _month),
     (
         _compiled(

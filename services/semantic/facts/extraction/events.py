@@ -72,13 +72,20 @@ def done(reader: Reader, verb: Verb) -> _Findings:
         return [Finding("event", value)]
     if verb.lemma == "bear":
         return _born(reader, place)
-    if verb.lemma in {"grow", "raise"} and (origin := tree.preposition(place, "in", "on", "near")) is not None:
+    if verb.lemma in {"grow", "raise"} and target is None and (origin := _origin(reader, place)) is not None:
         return (
             []
             if is_vague(reader.text(origin))
             else [Finding("comes_from", reader.names(origin) or reader.text(origin))]
         )
     return _gone(reader, verb, target) or event(reader, verb)
+
+
+def _origin(reader: Reader, place: int) -> int | None:
+    """Where somebody grew up; no day, as in "the rent was raised on March 1"."""
+    tree = reader.clause.tree
+    found = tree.preposition(place, "in", "on", "near")
+    return None if found is None or tree[found].entity[2:] in {"DATE", "TIME"} else found
 
 
 def _goal(reader: Reader, place: int, target: int | None) -> int | None:

@@ -17,13 +17,16 @@ from services.common.values.reading.quotations import quoted_places
 from services.common.values.reading.unreal import unreal_places
 from services.semantic.config import ExtractionSettings
 from services.semantic.facts.extraction import instructions
-from services.semantic.facts.extraction.clauses import Clause, Modality, clauses_of
+from services.semantic.facts.extraction.birthdays import whose_birthday
+from services.semantic.facts.extraction.clauses import Clause, clauses_of
 from services.semantic.facts.extraction.dates import ResolvedDate
+from services.semantic.facts.extraction.jobs import parted
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.mentions import named_relatives
+from services.semantic.facts.extraction.modality import Modality
 from services.semantic.facts.extraction.person import third_person_pronouns
 from services.semantic.facts.extraction.reader import Finding, Reader
-from services.semantic.facts.extraction.readings import favourite_of, own_thing, read
+from services.semantic.facts.extraction.readings import birthday_of, favourite_of, own_thing, read
 from services.semantic.facts.extraction.statements import paragraphs
 from services.semantic.facts.extraction.subjects import Subject
 from services.semantic.facts.extraction.tree import Tree
@@ -184,13 +187,15 @@ def _to_remember(text: str, said: _Said) -> list[FactDraft]:
 
 
 def _facts_of_sentence(tree: Tree, said: _Said, known: Subject | None) -> Iterator[FactDraft]:
-    for described, kin, name in named_relatives(tree):
+    clauses = list(clauses_of(tree, known))
+    denied = {place for clause in clauses if clause.modality is Modality.DENIED for place in clause.places}
+    for described, kin, name in named_relatives(tree, denied=denied):
         article = "an" if described[0] in "aeiou" else "a"
         predicate = f"has_{_one(kin).replace('-', '_')}"
         yield draft(f"{said.who} has {article} {_one(described)} named {name}", said.who, predicate, name)
-    for clause in clauses_of(tree, known):
+    for clause in clauses:
         if clause.modality is Modality.STATED:
-            yield from _facts_of_clause(clause, said)
+            yield from _facts_of_clause(clause, said, known)
 
 
 def _one(kin: str) -> str:
@@ -198,8 +203,15 @@ def _one(kin: str) -> str:
     return kin if kin.endswith("ss") else kin.removesuffix("s")
 
 
-def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:
+def _facts_of_clause(clause: Clause, said: _Said, known: Subject | None) -> Iterator[FactDraft]:
     subject = clause.subject
+    person = whose_birthday(clause, known)
+    if person is not None:
+        who, name = _names(person, said)
+        for finding in birthday_of(Reader(clause, who, said.time)):
+            birthday = draft(finding.text, name, finding.predicate, finding.object)
+            yield replace(birthday, confidence=round(birthday.confidence * _OTHERS, 4))
+        return
     if subject.kind == "own":
         reader = Reader(clause, said.who, said.time)
         for finding in own_thing(reader):
@@ -215,7 +227,7 @@ def _facts_of_clause(clause: Clause, said: _Said) -> Iterator[FactDraft]:
     reader = Reader(clause, who, said.time)
     if not clause.places:
         return
-    for finding in read(reader):
+    for finding in parted(reader, read(reader)):
         if subject.kind == "other" and finding.predicate not in (_OF_PERSONS if subject.is_doubtful else OF_NAMED):
             continue
         fact = _draft_of(finding, reader, clause, name, said)
@@ -239,7 +251,7 @@ def _draft_of(finding: Finding, reader: Reader, clause: Clause, name: str, said:
     date = reader.dated(past=clause.is_about_past and not is_ahead)
     if finding.text:
         return draft(finding.text, name, predicate, finding.object)
-    body = reader.body
+    body = finding.body or reader.body
     words = body.lower().split()
     if {"you", "your", "yours", "yourself"} & {word.strip(".,!'\"") for word in words}:
         # Who is meant by "you" is known to nobody who reads it later: a promise is quoted, all else is left out.

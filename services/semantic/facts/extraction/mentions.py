@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from services.semantic.facts.extraction.lexicon import NO_NAMES
@@ -15,8 +15,13 @@ _OWN: Final = frozenset(["my", "our"])
 _TITLES: Final = frozenset(["dr", "dr.", "mr", "mr.", "mrs", "mrs.", "ms", "ms.", "prof", "prof.", "professor"])
 
 
-def named_relatives(tree: Tree) -> Iterator[tuple[str, str, str]]:
-    """The relation with its qualifier, the bare relation, and the name, in order."""
+def named_relatives(tree: Tree, *, denied: Collection[int] = ()) -> Iterator[tuple[str, str, str]]:
+    """The relation with its qualifier, the bare relation, and the name, in order.
+
+    Args:
+        tree: The sentence.
+        denied: Places of clauses that are denied: a name that is given there is none.
+    """
     for place in range(1, len(tree)):
         word = tree.word(place)
         if not is_kin(word):
@@ -30,6 +35,8 @@ def named_relatives(tree: Tree) -> Iterator[tuple[str, str, str]]:
         while after < len(tree) and len(links) < 4 and tree.word(after) in _BETWEEN:
             links.append(tree.word(after))
             after += 1
+        if links and after - 1 in denied and set(links) != {","}:
+            continue
         name = _name(
             tree,
             after,
@@ -56,4 +63,5 @@ def _name(tree: Tree, place: int, *, is_announced: bool) -> str:
         return f"{token.text} {name}" if name else ""
     is_name = token.text[:1].isupper() and token.text not in NO_NAMES and token.text[1:2].islower()
     is_entity = token.entity[2:] in {"DATE", "NORP", "LANGUAGE"} and not is_announced
-    return token.text if is_name and not is_entity and (is_announced or token.pos == "PROPN") else ""
+    # The parser takes the dot of "with my friend Jan." for that of a short form.
+    return token.text.rstrip(".") if is_name and not is_entity and (is_announced or token.pos == "PROPN") else ""

@@ -43,6 +43,7 @@ DIETS: Final = word_set(
     vegetarian vegan pescatarian veggie halal kosher keto paleo teetotal gluten-free flexitarian
     """
 )
+DIET_SPELLINGS: Final = {"veggie": "vegetarian", "vegetarians": "vegetarian", "vegans": "vegan"}
 STATUSES: Final = word_set("single married divorced engaged widowed separated")
 PETS_NOUNS: Final = word_set(
     """
@@ -160,9 +161,11 @@ PERSONAL: Final = {
     "blood type": "owns", "address": "owns", "new address": "owns", "email": "owns", "phone number": "owns",
     "timezone": "owns", "time zone": "owns", "star sign": "owns", "allergy": "allergic_to",
     "allergies": "allergic_to", "age": "age", "title": "works_as", "role": "works_as", "job title": "works_as",
-    "size": "owns", "shoe size": "owns",
+    "size": "owns", "shoe size": "owns", "salary": "owns", "wage": "owns", "income": "owns",
 }  # fmt: skip
 """What "my ... is" states: predicates by the noun."""
+PAY: Final = word_set("salary wage income")
+"""Of these, only a sum is kept."""
 DATED: Final = word_set(
     """
     birthday anniversary wedding appointment interview exam flight operation surgery deadline graduation

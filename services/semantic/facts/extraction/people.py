@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.reader import Finding, Reader, bare, is_vague, without_duration
@@ -23,12 +24,18 @@ class Verb:
 
 _Findings = list[Finding]
 
+_NO_PLACES: Final = frozenset({"ORG", "PERSON", "DATE", "TIME"})
+_FOR_GOOD: Final = frozenset({"good", "permanently", "forever"})
+_LASTING: Final = frozenset({"for", "until", "till", "during", "while", "over"})
+
 
 def home(reader: Reader, verb: Verb) -> _Findings:
     """Where somebody lives, lived, moves."""
     tree = reader.clause.tree
     if verb.lemma in {"move", "relocate"}:
         return _move(reader, verb)
+    if verb.lemma == "stay":
+        return _stay(reader, verb)
     target = tree.preposition(verb.place, "in", "near", "at", "on", "with", "outside", "around", "between")
     if target is None:
         return []
@@ -48,6 +55,35 @@ def home(reader: Reader, verb: Verb) -> _Findings:
     ):
         return []
     return [Finding("home_is", value)]
+
+
+def _stay(reader: Reader, verb: Verb) -> _Findings:
+    """Who stays in a place lives there; who is staying in one, or stays for a time, is on a visit as often as at home.
+
+    Who stays with somebody or at a firm says nothing of a home.
+    """
+    tree = reader.clause.tree
+    target = tree.preposition(verb.place, "in")
+    name = reader.names(target)
+    if not name or _is_technical(name) or (target is not None and tree[target].entity[2:] in _NO_PLACES):
+        return []
+    is_beside = tree.preposition(verb.place, "with", "at") is not None
+    if not reader.has(*_FOR_GOOD) and (verb.is_progressive or is_beside or _is_for_a_time(reader, verb.place, target)):
+        return [Finding("visited", name)] if verb.is_past and not (verb.is_negated or verb.is_progressive) else []
+    predicate = "lived_in" if verb.is_past else "moving_to" if verb.is_ahead else "lives_in"
+    return [Finding(denied(predicate) if verb.is_negated else predicate, name)]
+
+
+def _is_for_a_time(reader: Reader, place: int, target: int | None) -> bool:
+    """Whether a clause says how long or when, other than since when."""
+    tree = reader.clause.tree
+    for child in tree.children(place, "prep", "npadvmod", "advcl"):
+        marks = {tree.word(child), *(tree.word(mark) for mark in tree.children(child, "mark"))}
+        times = [p for p in tree.subtree(child) if p != target]
+        is_timed = any(tree[p].entity[2:] in {"DATE", "TIME"} for p in times)
+        if marks & _LASTING or (is_timed and "since" not in marks):
+            return True
+    return reader.has("tonight", "overnight", "temporarily", "briefly") or bool(reader.clause.lead)
 
 
 def _move(reader: Reader, verb: Verb) -> _Findings:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Final
 
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.people import Verb, company_at, deep, role_of, work
@@ -11,6 +13,12 @@ from services.semantic.facts.extraction.subjects import is_kin
 from services.semantic.facts.slots import denied
 
 _Findings = list[Finding]
+
+_SUM: Final = re.compile(
+    r"(?:about |around |roughly )?"
+    r"(?:[€$£] ?\d|\d[\d,.]*k?\b(?: (?:euros?|dollars?|pounds?|quid)\b|€| (?:a|an|per) (?:hour|month|year)\b))"
+)
+"""A sum of money, or what is paid for a time."""
 
 
 def having(reader: Reader, verb: Verb) -> _Findings:
@@ -118,8 +126,40 @@ def _owning(reader: Reader, verb: Verb, place: int, value: str) -> _Findings:
     return []
 
 
+def followed(reader: Reader, verb: Verb) -> _Findings:
+    """The diet that "follow" or "keep" leads to: "I follow a vegan diet", "we keep kosher"."""
+    if verb.is_past or verb.is_ahead:
+        return []
+    below = reader.clause.tree.children(verb.place, "dobj", "acomp", "oprd", "advmod", "xcomp", "attr")
+    found = (diet_at(reader, place, is_negated=verb.is_negated) for place in below)
+    return next((diets for diets in found if diets), [])
+
+
+def diet_at(reader: Reader, place: int | None, *, is_negated: bool) -> _Findings:
+    """The diet at a place: "vegan", "a vegan diet", "a gluten-free diet"."""
+    if place is None:
+        return []
+    tree = reader.clause.tree
+    words = [tree.word(p) for p in tree.subtree(place) if p in reader.kept]
+    spoken = " ".join(words).replace(" - ", "-").split()
+    if tree.lemma(place) != "diet" and spoken[-1:] and spoken[-1] not in nouns.DIETS:
+        return []
+    name = next((word for word in spoken if word in nouns.DIETS), "")
+    value = nouns.DIET_SPELLINGS.get(name, name)
+    return [Finding(denied("follows_diet") if is_negated else "follows_diet", value)] if value else []
+
+
+def earned(reader: Reader, verb: Verb) -> _Findings:
+    """What somebody earns."""
+    value = reader.after(verb.place)
+    is_plain = not (verb.is_past or verb.is_ahead or verb.is_negated)
+    return [Finding("owns", value)] if is_plain and _SUM.match(value) else []
+
+
 def diet(reader: Reader, verb: Verb) -> _Findings:
-    """What somebody does not eat, drink or smoke."""
+    """What somebody does not eat, drink or smoke, and the diet that "eat" names."""
+    if verb.lemma == "eat" and (found := followed(reader, verb)):
+        return found
     if not verb.is_negated or verb.is_past or verb.is_ahead:
         return []
     tree = reader.clause.tree

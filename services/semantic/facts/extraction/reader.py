@@ -11,7 +11,7 @@ from services.semantic.facts.extraction.clauses import Clause, cuts
 from services.semantic.facts.extraction.dates import ResolvedDate, find_date
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.rendering import render
-from services.semantic.facts.extraction.words import TAIL, VAGUE
+from services.semantic.facts.extraction.words import TAIL, TIMES_SET, VAGUE
 
 _TRAILING: Final = word_set(
     """
@@ -31,6 +31,7 @@ class Finding:
     predicate: str
     object: str
     text: str = ""  # of the fact, where it is not the clause in the third person
+    body: str = ""  # what the fact says of the subject, where it is not all that the clause says
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Reader:
         Args:
             past: Whether "on Friday" is the last one.
         """
-        return find_date(self.body, self.said, past=past)
+        return find_date(self.body, self.said, past=past, goals=self._goals)
 
     def text(self, place: int | None, *, without: frozenset[str] = frozenset()) -> str:
         """A part of the clause as an object: without dates, articles' pronouns and what trails after it.
@@ -138,6 +139,14 @@ class Reader:
         """All that is said behind a place."""
         rest = [p for p in self.clause.places if p > place]
         return tidy(render(self.clause.tree, rest))
+
+    @functools.cached_property
+    def _goals(self) -> frozenset[str]:
+        """The prepositions that lead to a time that a verb of the clause sets: "moved the interview to May 14"."""
+        tree, clause = self.clause.tree, self.clause
+        verbs = [clause.head, *self._coordinated(), *tree.children(clause.head, "xcomp")]
+        lemmas = {tree.lemma(verb) for verb in verbs}
+        return frozenset(word for word, setting in TIMES_SET.items() if lemmas & setting)
 
     def _coordinated(self) -> list[int]:
         """Verbs that share the subject within the clause: "gets in late and goes home"."""

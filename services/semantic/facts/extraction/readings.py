@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from services.semantic.facts.extraction import deeds, events, nouns, people, possessions, states
+from services.semantic.facts.extraction.birthdays import date_of_birthday, day_of
 from services.semantic.facts.extraction.clauses import Clause
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.people import Verb
@@ -29,6 +30,8 @@ _BY_VERB: Final[Mapping[str, tuple[_Read, ...]]] = {
         (possessions.having, deeds.coming, events.done),
     ),
     **dict.fromkeys(["eat", "drink", "smoke"], (possessions.diet, deeds.habit, events.event)),
+    **dict.fromkeys(["follow", "keep"], (possessions.followed, deeds.doing, deeds.coming, events.done)),
+    "earn": (possessions.earned, events.event),
     **dict.fromkeys(
         ["like", "love", "enjoy", "adore", "hate", "dislike", "detest", "loathe", "despise", "prefer"], (deeds.taste,)
     ),
@@ -117,6 +120,8 @@ def _special(reader: Reader, verb: Verb) -> list[Finding]:
         return marriage
     if verb.lemma == "get":
         return _got(reader, verb)
+    if tree.word(place) in nouns.DIETS and not verb.is_past and tree.child(place, "aux", "auxpass") is not None:
+        return possessions.diet_at(reader, place, is_negated=verb.is_negated)  # "I'm veggie", read as a participle
     if (verb.lemma, "off") == ("go", next(iter(particles), "")):
         value = reader.text(tree.child(place, "dobj"))
         return [] if is_vague(value) else [Finding("dislikes", value)]
@@ -287,6 +292,8 @@ def own_thing(reader: Reader) -> list[Finding]:
             what = noun.split(word)[-1]
             return _favourite(reader, what, value)
     predicate = nouns.PERSONAL.get(noun)
+    if noun in nouns.PAY and not any(character.isdigit() for character in value):
+        return []
     if (
         predicate
         and not is_vague(value)
@@ -302,9 +309,18 @@ def own_thing(reader: Reader) -> list[Finding]:
         return []
     text = f"{reader.who}'s {noun} is {'' if _LEADS.match(value) else 'on '}{value}"
     if last == "birthday":
-        day = date.iso if date.is_explicit or len(date.iso) < 7 else date.iso[5:]
-        return [Finding("birthday", day, f"{text} ({day})")]
+        return [Finding("birthday", day_of(date), f"{text} ({day_of(date)})")]
     return [Finding("event_on", f"{noun} {date.iso}", text)]
+
+
+def birthday_of(reader: Reader) -> list[Finding]:
+    """What "Tom's birthday is on April 4" states, of a reader whose `who` is the person."""
+    date = date_of_birthday(reader)
+    if date is None:
+        return []
+    value = reader.after(reader.clause.head)
+    text = f"{reader.who}'s birthday is {'' if _LEADS.match(value) else 'on '}{value}"
+    return [Finding("birthday", day_of(date), f"{text} ({day_of(date)})")]
 
 
 def favourite_of(reader: Reader) -> list[Finding]:

@@ -7,6 +7,7 @@ from typing import Final
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.people import Verb, company_at, deep
+from services.semantic.facts.extraction.possessions import diet_at
 from services.semantic.facts.extraction.reader import Finding, Reader, bare, is_vague, without_duration
 from services.semantic.facts.extraction.subjects import is_kin
 from services.semantic.facts.slots import denied
@@ -35,6 +36,9 @@ def being(reader: Reader, verb: Verb) -> _Findings:
     origin = tree.preposition(verb.place, "from")
     if origin is not None and reader.names(origin) and not verb.is_past and not verb.is_negated:
         return [Finding("comes_from", reader.names(origin))]
+    eaten = tree.preposition(verb.place, "on")
+    if eaten is not None and not verb.is_past and (diets := diet_at(reader, eaten, is_negated=verb.is_negated)):
+        return diets
     into = tree.preposition(verb.place, "into")
     if into is not None and not verb.is_past and not is_vague(reader.text(into)):
         return [Finding("dislikes" if verb.is_negated else "likes", reader.text(into))]
@@ -64,8 +68,10 @@ def _being_adjective(reader: Reader, verb: Verb) -> _Findings | None:
         if value and not is_vague(value):
             return [Finding(denied(predicate) if verb.is_negated else predicate, without_duration(value))]
         return []
+    if word == "free" and (diets := diet_at(reader, place, is_negated=verb.is_negated)):
+        return diets
     if word in _STATES:
-        predicate = _STATES[word]
+        predicate, word = _STATES[word], nouns.DIET_SPELLINGS.get(word, word)
         return [Finding(denied(predicate) if verb.is_negated else predicate, word)]
     if word == "retired":
         return [] if verb.is_negated else [Finding("works_as", "retired")]
@@ -165,8 +171,9 @@ def _being_noun(reader: Reader, verb: Verb, place: int) -> _Findings:
         "addict",
     }:
         return _fan(reader, verb, place)
-    if lemma in {"vegetarian", "vegan", "pescatarian"}:
-        return [Finding(denied("follows_diet") if verb.is_negated else "follows_diet", lemma)]
+    if lemma in nouns.DIETS | nouns.DIET_SPELLINGS.keys():
+        value = nouns.DIET_SPELLINGS.get(lemma, lemma)
+        return [Finding(denied("follows_diet") if verb.is_negated else "follows_diet", value)]
     if lemma == "member":
         value = reader.text(tree.preposition(place, "of"))
         return [] if is_vague(value) else [Finding(denied("member_of") if verb.is_negated else "member_of", value)]

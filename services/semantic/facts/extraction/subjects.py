@@ -62,13 +62,13 @@ def subject_at(tree: Tree, place: int, known: Subject | None) -> Subject:
             and _is_kin(tree, beside)
             and any(tree.word(c) in {"my", "our"} for c in tree.children(beside, "poss"))
         ):
-            return _relative(tree, beside, _full_name(tree, place))
+            return _relative(tree, beside, full_name(tree, place))
         is_alone = tree.child(place, "compound") is None
         doubtful = token.entity[2:] in {"GPE", "ORG"} and is_alone  # a name in a chat is often read as a place
         if (doubtful or token.entity[2:] not in _NO_PERSONS) and tree.child(
             place, "det", "poss", "amod", "conj"
         ) is None:
-            return Subject("other", name=_full_name(tree, place), place=place, is_doubtful=doubtful)
+            return Subject("other", name=full_name(tree, place), place=place, is_doubtful=doubtful)
     return Subject("", relation=word, place=place)
 
 
@@ -92,17 +92,18 @@ def _noun(tree: Tree, place: int) -> str:
 def _name_of(tree: Tree, place: int) -> str:
     for child in tree.children(place, "appos", "oprd"):
         if tree[child].tag == "NNP" and tree[child].text not in NO_NAMES:
-            return _full_name(tree, child)
+            return full_name(tree, child)
     for child in tree.children(place, "acl"):
         target = tree.child(child, "oprd", "dobj", "attr")
         if tree.word(child) in {"called", "named"} and target is not None:
-            return _full_name(tree, target)
+            return full_name(tree, target)
     return ""
 
 
-def _full_name(tree: Tree, place: int) -> str:
+def full_name(tree: Tree, place: int) -> str:
+    """The name that ends at a place, with the names before it."""
     parts = [c for c in tree.children(place, "compound", "flat") if tree[c].tag == "NNP" and c < place]
-    return " ".join(tree[part].text for part in (*parts, place))
+    return " ".join(tree[part].text for part in (*parts, place)).rstrip(".")
 
 
 def is_kin(word: str) -> bool:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from services.common.parsing.model import Token
 
+_OF_NOUNS: Final = frozenset({"det", "poss", "amod", "compound", "nummod"})
+
 
 def repaired(tokens: Sequence[Token]) -> Sequence[Token]:
-    """The tokens with "Leila's getting married" read as a verb with its subject, where it was read as a possessive."""
-    found = list(tokens)
+    """The tokens with verbs that were read as something else.
+
+    "Leila's getting married" and "my birthday's on April 4" have a verb, no possessive; "I live in Ghent and work at
+    Nova" has two.
+    """
+    found = _with_copula(_with_verbs(tokens))
     for place in range(1, len(found) - 1):
         token, before, after = found[place], found[place - 1], found[place + 1]
         verb = after.head if after.dep in {"aux", "auxpass"} else place + 1
@@ -22,6 +29,43 @@ def repaired(tokens: Sequence[Token]) -> Sequence[Token]:
         ):
             found[place] = replace(token, pos="AUX", tag="VBZ", lemma="be", dep="aux", head=verb)
             found[place - 1] = replace(before, dep="nsubj", head=verb)
+    return found
+
+
+def _with_verbs(tokens: Sequence[Token]) -> list[Token]:
+    """A bare noun that is coordinated with a verb of the present is a verb."""
+    described = {token.head for token in tokens if token.dep in _OF_NOUNS}
+    return [
+        replace(token, pos="VERB", tag="VBP", lemma=token.text.lower())
+        if token.dep == "conj" and token.tag == "NN" and place not in described and _tag(tokens, token.head) == "VBP"
+        else token
+        for place, token in enumerate(tokens)
+    ]
+
+
+def _tag(tokens: Sequence[Token], place: int) -> str:
+    return tokens[place].tag if 0 <= place < len(tokens) else ""
+
+
+def _with_copula(found: list[Token]) -> list[Token]:
+    """A possessive of the noun that a sentence is made of is a verb: "my birthday's on April 4"."""
+    for place in range(1, len(found) - 1):
+        before = found[place - 1]
+        if found[place].tag != "POS" or found[place].text != "'s":
+            continue
+        is_date = found[place + 1].entity.endswith("DATE") and before.text.lower() == "birthday"
+        root = before.head if before.dep == "poss" and is_date else place - 1
+        if not 0 <= root < len(found) or found[root].dep != "ROOT" or found[place + 1].pos == "PUNCT":
+            continue
+        for below in range(place + 1, len(found)):
+            if found[below].head == root and (root == place - 1 or found[below].pos == "PUNCT"):
+                dep = "attr" if found[below].dep == "appos" else found[below].dep
+                found[below] = replace(found[below], head=place, dep=dep)
+        if root != place - 1:
+            found[root] = replace(found[root], head=place, dep="attr")
+        found[place - 1] = replace(before, head=place, dep="nsubj")
+        found[place] = replace(found[place], pos="AUX", tag="VBZ", lemma="be", dep="ROOT", head=place)
+        break
     return found
 
 

@@ -28,6 +28,9 @@ OWN_HEDGES: Final = word_set(
     """
 )
 OWN_UNREAL: Final = word_set("wish imagine pretend dream joke lie ask")
+TRUE: Final = word_set("true right correct accurate case truth fact so")
+FALSE: Final = word_set("false untrue wrong incorrect inaccurate lie myth rumour rumor nonsense misunderstanding")
+"""What "it is ... that" says of a clause that is so, and of one that is not."""
 FILLERS: Final = word_set(
     """
     actually really just also still currently now even finally already recently absolutely totally truly
@@ -77,3 +80,23 @@ TIME_WORDS: Final = (
     "october", "november", "december", "19", "20",
 )  # fmt: skip
 """Parts of words that name a time."""
+_SHIFTING: Final = word_set(
+    """
+    move shift push postpone delay reschedule change bring put adjourn defer bump switch transfer extend prolong renew
+    """
+)
+_ASKING: Final = word_set("promise agree ask tell want need offer commit plan")
+_ARRANGING: Final = word_set("set fix schedule book reserve arrange plan sign confirm announce")
+_CHANGING: Final = word_set("raise increase lower reduce cut drop hike")
+_TAKING: Final = word_set(
+    "find get land secure choose pick accept buy order invite register enrol enroll hire rent lease let"
+)
+TIMES_SET: Final = {
+    "to": _SHIFTING | _ARRANGING | _CHANGING,
+    "from": _SHIFTING | _ASKING | _ARRANGING | _CHANGING | _TAKING,
+    "for": _SHIFTING | _ASKING | _ARRANGING | _TAKING,
+    "until": _SHIFTING | _ASKING | _ARRANGING,
+    "till": _SHIFTING | _ASKING | _ARRANGING,
+    "by": _ASKING,
+}  # fmt: skip
+"""Verbs that set a time, by the preposition that leads to it: "raised the rent from March" says since when it holds."""
