@@ -28,6 +28,7 @@ _BOUNDED: Final = {
     "services.common.text._LAST_WORD": "reads 16 characters",
     "services.common.text._LEADING_NUMBER": "reads 16 characters",
     "services.common.values.sentences._TAKEN": "reads a question of at most 1,000 characters",
+    "services.gateway.erasure.relations._BEFORE": "is searched in 200 characters",
     "services.common.dates._CONNECTED": "is matched between two dates of a question, never searched",
 }
 """Patterns that never see a long text, and why."""

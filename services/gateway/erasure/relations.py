@@ -85,8 +85,10 @@ _FROM: Final = re.compile(r"^\s(?:from|of|at)\s(?:(?:the|my|our)\s)?(?P<where>[a
 _OWNER: Final = r"(?P<owner>my|our|his|her|their|the|an?|[\w-]+'s)"
 _OWNERS: Final = r"(?:my|our|his|her|their|the|an?|[\w-]+'s)\s"
 _TITLE: Final = rf"(?:(?:{'|'.join(sorted(TITLES))})\.?\s)?"
+_BEFORE_CHARS: Final = 200
+"""Before a name, of which who it is may be said."""
 _BEFORE: Final = re.compile(
-    rf"(?:(?<![\w'])(?P<lead>(?!{_OWNERS})[\w']+)\s)?(?:(?<![\w'-]){_OWNER}\s(?:(?!{_OWNERS})[\w-]+\s){{0,2}}?)?\b(?P<role>[\w-]+)(?P<link>\s|,\s|\sis\s(?:called\s|named\s)?|\swas\s(?:called\s|named\s)|"
+    rf"(?:(?<![\w'])(?P<lead>(?!{_OWNERS})[\w']{{1,40}})\s)?(?:(?<![\w'-]){_OWNER}\s(?:(?!{_OWNERS})[\w-]{{1,40}}\s){{0,2}}?)?\b(?P<role>[\w-]{{1,40}})(?P<link>\s|,\s|\sis\s(?:called\s|named\s)?|\swas\s(?:called\s|named\s)|"
     rf"\s(?:called|named)\s|'s\sname\sis\s|,\swhose\sname\sis\s){_TITLE}$",
     re.IGNORECASE,
 )
@@ -175,7 +177,7 @@ def _is_opening(before: str) -> bool:
 
 def _by_what_precedes(before: str, behind: str) -> Iterator[Described]:
     """By "my grandmother Martha", "Aunt Martha", "our neighbour, Martha", "my nan is called Martha"."""
-    match = _BEFORE.search(before)
+    match = _BEFORE.search(before[-_BEFORE_CHARS:])
     if match is None:
         return
     owner, role, link = (match["owner"] or "").casefold(), match["role"].casefold(), match["link"]

@@ -52,7 +52,7 @@ _OWN: Final = re.compile(
 )
 """The speaker's own words, or words that the assistant shall use or store."""
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
-_STATES: Final = re.compile(r"\w+[^\w]+\w+[^\w]+\w+")
+_STATES: Final = re.compile(r"\b\w++\W++\w++\W++\w")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 

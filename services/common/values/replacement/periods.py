@@ -41,7 +41,7 @@ _TIMED: Final = re.compile(
 )
 """Before a period that is what is said, and no frame of it: "the inspection is next week"."""
 _CUT: Final = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]{1,3}\s")
-_WORD: Final = re.compile(r"[\w'.:%-]*\w")
+_WORD: Final = re.compile(r"\w++(?:['.:%-]++\w++)*+")
 _FILLERS: Final = frozenset("now again instead too also still always the a an".split())  # noqa: SIM905 - words
 _TERM_DAYS: Final = 60
 """Terms and seasons have no calendar: within so many days, "this term" is the same one."""

@@ -269,7 +269,7 @@ def _of_year(match: _Match, _view: _Viewpoint) -> tuple[datetime, str]:
 
 
 _FROM_TO: Final = re.compile(r"from\b", re.IGNORECASE)
-_TO: Final = re.compile(r"\s+to\b", re.IGNORECASE)
+_TO: Final = re.compile(r"\s{1,8}to\b", re.IGNORECASE)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -16,7 +16,7 @@ _Findings = list[Finding]
 
 _SUM: Final = re.compile(
     r"(?:about |around |roughly )?"
-    r"(?:[€$£] ?\d|\d[\d,.]*k?\b(?: (?:euros?|dollars?|pounds?|quid)\b|€| (?:a|an|per) (?:hour|month|year)\b))"
+    r"(?:[€$£] ?\d|\d[\d,.]{0,15}k?\b(?: (?:euros?|dollars?|pounds?|quid)\b|€| (?:a|an|per) (?:hour|month|year)\b))"
 )
 """A sum of money, or what is paid for a time."""
 
