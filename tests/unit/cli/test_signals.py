@@ -49,11 +49,23 @@ except typer.Exit as end:
 """
 
 
+def take_signals() -> None:
+    """The tests themselves may have been told to ignore them, as in the background of a shell."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def waiting(clean_up_seconds: float, *through: str) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
     """A waiting command, which takes that long to clean up, and its further output; started through another one."""
     command = [*through, sys.executable, "-c", WAITING, str(clean_up_seconds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=take_signals,  # noqa: PLW1509 - in a child that only starts the command
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
         yield process, process.stdout
