@@ -104,7 +104,7 @@ class PlannedReason(WireEnum):
     CONVERSATION = 6
     OWN_SUBJECT = 7  # it stands behind a turn that is meant, and stays
     ANOTHER = 8  # it is of another one of the name or of the kind, and stays
-    UNSURE = 9  # of whom or of which one it is is open, and it stays
+    UNSURE = 9  # it may be about another one, so it stays
     EXCEPTED = 10  # the query says that it stays
 
 

@@ -66,7 +66,7 @@ async def _export(state: CliState, user: str, output: Path | None) -> None:
 
 
 def _exported_user(opened: IO[bytes]) -> str:
-    """The user whom the first line names; empty where it names none, and the import says what is wrong with it."""
+    """The user named in the first line; empty where there is none, which the import then refuses."""
     try:
         header = json.loads(opened.readline(_HEADER_BYTES_MAX))
     except ValueError:

@@ -105,7 +105,7 @@ _OFFERED: Final = re.compile(
     r"(?:gladly\s|happily\s)?(?:accepted|agreed|said\syes|took\sit)\b",
     re.IGNORECASE,
 )
-"""As in "the governors asked me to take over the headship, and I accepted": whoever accepts a post has it."""
+"""A post that was offered and accepted: "the governors asked me to take over the headship, and I accepted"."""
 _POST: Final = re.compile(
     r"^(?:as\s|(?:the\s|a\s|an\s)?(?:post|job|role|position)\s(?:of|as)\s)(?:the\s|an?\s)?", re.IGNORECASE
 )
