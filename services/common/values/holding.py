@@ -15,12 +15,14 @@ from typing import Final
 from services.common.values.comparison.compare import relation
 from services.common.values.comparison.complements import are_contrasted, are_two_relatives
 from services.common.values.comparison.designated import are_two_designated
+from services.common.values.comparison.namesakes import are_namesakes
 from services.common.values.comparison.owners import are_of_two_owners
-from services.common.values.comparison.slots import is_denied, is_replaced, things_of
+from services.common.values.comparison.slots import is_denied, is_replaced
 from services.common.values.denial.conditions import passes_over
 from services.common.values.denial.denials import denies, happens_after_all
 from services.common.values.denial.plain_denials import denies_plainly
 from services.common.values.denial.restoring import is_so_after_all
+from services.common.values.denial.retractions import is_retracted
 from services.common.values.denial.reversals import is_reversed
 from services.common.values.denial.topics import requantifies
 from services.common.values.lives.asked import answers_anew
@@ -34,13 +36,20 @@ from services.common.values.partings.closings import is_closed
 from services.common.values.partings.ended import has_ended
 from services.common.values.partings.endings import goes_with_it
 from services.common.values.partings.given_up import is_given_up
-from services.common.values.partings.items import leaves_another_group, loses_an_item
+from services.common.values.partings.items import is_left_of_several, leaves_another_group, loses_an_item
 from services.common.values.partings.leaving import is_left_behind
 from services.common.values.reading.clauses import CHARS_MAX, Clause
 from services.common.values.reading.openers import without_opener
 from services.common.values.reading.people import FIRST, OTHERS
 from services.common.values.reading.pieces import Read, read_statement
-from services.common.values.reading.rewording import as_own, in_plain_words, with_own_noun, with_span_first
+from services.common.values.reading.rewording import (
+    as_own,
+    in_plain_words,
+    with_days_alike,
+    with_full_name,
+    with_own_noun,
+    with_plain_times,
+)
 from services.common.values.reading.unreal import is_unreal
 from services.common.values.reading.whose import people_in
 from services.common.values.replacement.ages import is_another_age
@@ -51,7 +60,7 @@ from services.common.values.replacement.doers import is_done_by_another
 from services.common.values.replacement.listing import is_exchanged, is_listed_anew
 from services.common.values.replacement.means import goes_by_other_means
 from services.common.values.replacement.measures import is_measured_anew
-from services.common.values.replacement.periods import are_of_two_periods
+from services.common.values.replacement.periods import are_of_two_periods, is_left_out_once
 from services.common.values.replacement.platforms import runs_elsewhere
 from services.common.values.replacement.shifting import is_set_anew
 from services.common.values.replacement.succession import begins, succeeds, was_so
@@ -63,7 +72,6 @@ from services.common.values.restatement.restated import gives_another_number, go
 from services.common.values.restatement.shortened import is_corrected_in_short
 from services.common.values.restatement.titled import is_titled_anew
 from services.common.values.words.fields import CHANGED
-from services.common.values.words.lexicon import SMALL_NUMBERS
 from services.common.values.words.newness import begins_later, plainly
 from services.common.values.words.nouns import nouns_of
 from services.common.values.words.patterns import CachedPattern
@@ -77,7 +85,6 @@ _WITH_NEW: Final = CachedPattern(
 """Says that something about the matter is new: "new schedule: ...", "with the new oven ..."."""
 _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
-_ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
 _RESULT: Final = CachedPattern(r",\sso\s(?:from\snow\son\s)?(?=(?:i|i'm|i've|we|we're|we've|my|our)\s)", re.IGNORECASE)
 _GOES_ON: Final = CachedPattern(
     r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b|"
@@ -133,7 +140,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
-    earlier, later = (replace(said, text=with_span_first(said.text)) for said in (earlier, later))
+    one, other = with_days_alike(with_plain_times(earlier.text), with_plain_times(later.text))
+    earlier, later = replace(earlier, text=one), replace(later, text=other)
     is_later = later.day is not None and begins_later(later.text, later.day)
     days = earlier.text, earlier.day, later.text, later.day
     if is_later or is_another_time(*days) or are_of_two_periods(*days) or is_another_age(*days):
@@ -147,9 +155,11 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_unreal(later.text) or is_unreal(earlier.text):
         return Relation.UNKNOWN
     earlier, later = _opened(earlier), _concluded(_opened(later))
-    later = replace(later, text=with_own_noun(earlier.text, later.text))
+    later = replace(later, text=with_full_name(earlier.text, with_own_noun(earlier.text, later.text)))
     if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return ruled_out
+    if is_same_speaker and is_retracted(earlier.text, later.text):
+        return Relation.UPDATE
     if is_same_speaker and is_countermanded(earlier.text, later.text, is_other_day=_is_of_other_day(earlier, later)):
         return Relation.UPDATE
     if UNSURE.search(later.text):
@@ -203,7 +213,7 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
     occasion = _OCCASION.match(later)
     if occasion is not None and not _OCCASIONS.search(earlier):
         return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
-    if are_two_relatives(earlier, later) or are_of_two_owners(earlier, later):
+    if any(rule(earlier, later) for rule in (are_two_relatives, are_namesakes, are_of_two_owners, is_left_out_once)):
         return Relation.COMPATIBLE
     if REPORTED.match(later) and not REPORTED.match(earlier):
         return Relation.UNKNOWN
@@ -302,7 +312,10 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
         return Relation.UPDATE
     if passes_over(first.pieces, second.pieces) and (is_same_speaker or not FIRST.search(earlier.text)):
         return Relation.UPDATE
-    if is_same_speaker and (_told_otherwise(earlier.text, later.text, is_told=is_announced) or _only(first, second)):
+    if is_same_speaker and (
+        _told_otherwise(earlier.text, later.text, is_told=is_announced)
+        or is_left_of_several(first.clauses, second.pieces)
+    ):
         return Relation.UPDATE
     return Relation.UNRELATED
 
@@ -378,16 +391,3 @@ def _told_otherwise(earlier: str, later: str, *, is_told: bool) -> bool:
     if not OTHERS.search(earlier) and not OTHERS.search(later) and abstains(earlier, later):
         return True
     return is_born(earlier, later) or are_opposed(earlier, later) or has_another_state(earlier, later, is_told=is_told)
-
-
-def _only(first: Read, second: Read) -> bool:
-    """What is left of several things: "only the two cats now" after "two cats and a dog"."""
-    for piece in second.pieces:
-        match = _ONLY_NOW.match(piece)
-        left = nouns_of(match[1]) - SMALL_NUMBERS.keys() if match else frozenset()
-        if left and any(
-            clause.verb == "have" and not clause.negated and left < {str(item) for item in things_of(clause)}
-            for clause in first.clauses
-        ):
-            return True
-    return False

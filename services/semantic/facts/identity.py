@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.scope import Scope
 from services.common.values.comparison.compare import relation
+from services.common.values.comparison.namesakes import are_namesakes
 from services.common.values.model import Relation
 from services.common.values.reading.clauses import read_clauses
 from services.semantic.facts.extraction.vocabulary import PREDICATES
@@ -102,8 +103,10 @@ def exclusion(earlier: FactDraft, later: FactDraft) -> Exclusion:
 
     Where the slot of one is not known, the value guard decides by their texts (SPEC 3.5): what is said to have changed
     ends, and what contradicts each other is linked. A fact that says several things is linked too: the rest of it may
-    still hold.
+    still hold. Two people of one name, such as a brother and a friend, exclude nothing of each other.
     """
+    if are_namesakes(earlier.text, later.text):
+        return Exclusion.NONE
     both_known = all(draft.subject and draft.predicate and draft.object for draft in (earlier, later))
     if both_known:
         if exclude_each_other(earlier, later):

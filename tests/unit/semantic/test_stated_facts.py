@@ -159,6 +159,11 @@ def test_spec_3_5_a_word_of_a_callers_own_takes_many_values_unless_it_says_one(p
         (stated("Ada owns 2", "Ada", "owns", "2"), stated("Ada owns 3", "Ada", "owns", "3"), Exclusion.NONE),
         (stated("Ada is vegan", "Ada", "follows_diet", "vegan"), stated("Ada is not vegan any more"), Exclusion.ENDED),
         (stated("x", "Ada", "lives_in", "Rome"), stated("y", "Ada", "lives_in", "Ulm"), Exclusion.ENDED),
+        (
+            stated("Ada's brother Jan lives in Rome", "Jan", "lives_in", "Rome"),
+            stated("Ada's friend Jan lives in Ulm", "Jan", "lives_in", "Ulm"),
+            Exclusion.NONE,
+        ),
     ],
 )  # fmt: skip
 def test_spec_3_5_texts_decide_where_no_slot_does(earlier: FactDraft, later: FactDraft, found: Exclusion) -> None:

@@ -15,11 +15,12 @@ from services.common.values.comparison.slots import is_plain, things_of
 from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS
 from services.common.values.words.belongings import PERSONS
-from services.common.values.words.lexicon import KIN
+from services.common.values.words.lexicon import KIN, SMALL_NUMBERS
 from services.common.values.words.nouns import nouns_of
 from services.common.values.words.tokens import lemma
 
 _CHARS_MAX: Final = 250
+_ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
 _SPLIT: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
 _THE: Final = r"(?:(?:the|my|our|any|both\sthe|both\smy|both|all\smy|all\sour|all\sthe)\s)?"
 _ITEM: Final = r"(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)"
@@ -299,3 +300,21 @@ def _is_denied(a: Clause, b: Clause, items: Sequence[str]) -> bool:
     return bool(is_same and subjects[0] and things) and any(
         things <= nouns_of(item) and _head(item) in things for item in items
     )
+
+
+def is_left_of_several(clauses: Sequence[Clause], pieces: Sequence[str]) -> bool:
+    """Returns whether a piece says what is left of several things: "only the two cats now" after "two cats and a dog".
+
+    Args:
+        clauses: Those of the earlier statement.
+        pieces: Those of the later one.
+    """
+    for piece in pieces:
+        match = _ONLY_NOW.match(piece)
+        left = nouns_of(match[1]) - SMALL_NUMBERS.keys() if match else frozenset()
+        if left and any(
+            clause.verb == "have" and not clause.negated and left < {str(item) for item in things_of(clause)}
+            for clause in clauses
+        ):
+            return True
+    return False

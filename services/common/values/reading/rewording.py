@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.words.lexicon import SMALL_NUMBERS, VERBS
+from services.common.values.words.lexicon import MONTHS, SMALL_NUMBERS, VERBS, WEEKDAYS
 from services.common.values.words.tokens import lemma
 
 _CHARS_MAX: Final = 250
@@ -35,6 +35,17 @@ _LAST_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "that was my last day at Corvex"."""
+_WRONG_ABOUT: Final = re.compile(
+    r"^(?:(?:sorry|oh|actually|correction|wait|no),?\s)?(?:i|we)(?:'d|\shad)?\s(?:was|were|got|been|have\sbeen)\s(?:it\s)?(?:wrong|mistaken|mixed\sup)\s(?:about|on|with)\s"
+    r"(?P<what>[^,;:.!?]{2,60})[,;:]?\s(?:-\s)?(?:and\s|but\s)?(?P<be>it's|it\sis|they're|they\sare|it\swas)\s(?P<value>[^;:.!?]{1,80})",
+    re.IGNORECASE,
+)
+"""As in "I was wrong about Tom's birthday, it's April 14"."""
+_ENGAGEMENT_OFF: Final = re.compile(
+    r"\b(?:the|our|my)\s(?:engagement|wedding)(?:\s(?:to|with)\s[\w-]{2,30})?(?:'s|\sis|\swas|\shas\sbeen)\s(?:now\s)?(?:off|called\soff|cancell?ed|broken\soff)\b|"
+    r"\b(?:i'm|i\sam|we're|we\sare)\s(?:not\sgetting\smarried|no\slonger\s(?:engaged|getting\smarried))(?:\safter\sall|\sany\s?more)?",
+    re.IGNORECASE,
+)
 _SAY_NOW: Final = re.compile(
     r"^(?:they|he|she)\s(?:say|says|tell\sme|tells\sme)\snow\s(?:that\s)?(?=(?:the|my|our|it)\s)", re.IGNORECASE
 )
@@ -51,6 +62,13 @@ _FROM_TODAY: Final = re.compile(
     r"\sfrom\s(?:today|now)\b(?!\son)",
     re.IGNORECASE,
 )
+_MONTH: Final = "|".join(map(re.escape, MONTHS))
+_DATE: Final = rf"(?:{_MONTH})\s\d{{1,2}}|(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})"
+_DAY: Final = rf"(?:(?:{'|'.join(WEEKDAYS)}|{_DATE})\b)"
+_BARE_DAY: Final = re.compile(
+    rf"(?<=[a-z])(?P<be>\sis|'s|\swas)(?P<adverb>\s(?:actually|really|now)|)\s(?={_DAY})", re.IGNORECASE
+)
+_ON_DAY: Final = re.compile(rf"(?:\sis|'s|\swas)(?:\s(?:actually|really|now))?\son\s(?={_DAY})", re.IGNORECASE)
 _IN_ONE: Final = re.compile(r"\bin\sa\s(?P<unit>week|fortnight)(?:'s\stime)?\b", re.IGNORECASE)
 _MINUTES: Final = {"fifteen": "15", "thirty": "30", "forty-five": "45"}
 _HALF_PAST: Final = re.compile(
@@ -121,6 +139,12 @@ _OWN_THING: Final = re.compile(
     r"^(?:my|our)\s(?P<what>[a-z]{2,20}(?:\s[a-z]{2,20})?)\s(?:is|are|has|have|costs?|runs?|starts?|takes?)\b",
     re.IGNORECASE,
 )
+_SHORT_NAME: Final = re.compile(
+    r"^(?P<name>[A-Za-z][\w-]{2,20})\s(?=(?:is|has|was|starts|begins|ends|moved|moves|now|got|costs)\b)"
+)
+_CLASS: Final = re.compile(
+    r"^(?i:my|our|the)\s(?P<name>[\w-]{3,21})\s(?:class|lesson|practice|session|training|rehearsal|course|group|club|circle)(?=\s)"
+)
 _OF_THEM: Final = re.compile(r"^(?:her|his)\s(?=\w+\s(?:at|in|with)\s)", re.IGNORECASE)
 _THEY_LEFT: Final = re.compile(r"^[A-Z][\w-]{1,30}\s(?:has\s)?left\s(?=[A-Z])")
 
@@ -137,7 +161,11 @@ def in_plain_words(text: str) -> str:
     match = _BACK_TO.match(plain)
     if match is not None and lemma(match["deed"].casefold()) in VERBS:
         return f"{match['who']} {lemma(match['deed'].casefold())}{match['rest'].rstrip()} now"
-    plain = _ONCE_MORE.sub("again", plain)
+    wrong = _WRONG_ABOUT.match(plain)
+    if wrong is not None:
+        be = "are" if wrong["be"].casefold().startswith("they") else "is"
+        return f"{wrong['what']} {be} {wrong['value'].rstrip()} now"
+    plain = _ENGAGEMENT_OFF.sub(r"\g<0>, we broke off the engagement", _ONCE_MORE.sub("again", plain))
     says = _SAY_NOW.match(plain) or _SAY_CHANGE.match(plain)
     if says is not None:
         said, comma, remark = plain[says.end() :].rstrip(".! ").partition(",")
@@ -174,7 +202,7 @@ def in_plain_words(text: str) -> str:
     return plain if plain != text.replace("\u2019", "'") else text
 
 
-def with_span_first(text: str) -> str:
+def with_plain_times(text: str) -> str:
     """Returns a statement with "in three weeks" for "three weeks from today", and "in two weeks" for "in a fortnight".
 
     "From today" would be read as a word that something is new.
@@ -186,12 +214,34 @@ def with_span_first(text: str) -> str:
     return _IN_ONE.sub(lambda match: f"in {_ONE[match['unit'].casefold()]}", _FROM_TODAY.sub(r"in \g<span>", text))
 
 
+def with_days_alike(earlier: str, later: str) -> tuple[str, str]:
+    """Returns two statements with "on" before their days: "the meeting is Tuesday", "the meeting is on Thursday"."""
+    if _ON_DAY.search(earlier if _BARE_DAY.search(later) else later) is None:
+        return earlier, later
+    one, other = (_BARE_DAY.sub(r"\g<be>\g<adverb> on ", text) for text in (earlier, later))
+    return one, other
+
+
 def as_own(earlier: str, later: str) -> tuple[str, str]:
     """Returns two statements as the one whom they are about would say them: "her choir at ...", "Mina left ..."."""
     owner, leaver = _OF_THEM.match(earlier), _THEY_LEFT.match(later)
     if owner is None or leaver is None:
         return earlier, later
     return f"My {earlier[owner.end() :].partition(', so ')[0]}", f"I left {later[leaver.end() :]}"
+
+
+def with_full_name(earlier: str, later: str) -> str:
+    """Returns a later statement with the full name of the earlier one: "my yoga class is on Fridays" for "yoga is ...".
+
+    Args:
+        earlier: A statement that opens with a class, a lesson or the like.
+        later: A later one.
+    """
+    short = _SHORT_NAME.match(later)
+    full = _CLASS.match(earlier) if short is not None else None
+    if short is None or full is None or short["name"].casefold() != full["name"].casefold():
+        return later
+    return f"{full[0]} {later[short.end() :]}"
 
 
 def with_own_noun(earlier: str, later: str) -> str:

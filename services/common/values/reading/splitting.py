@@ -35,6 +35,8 @@ PREPOSITIONS: Final = frozenset(
     ["to", "in", "on", "at", "of", "by", "for", "with", "from", "into", "about", "over", "under", "near"]
 )
 _THE: Final = frozenset({"the", "my", "our", "your", "his", "her", "their"})
+_OBJECTS: Final = _THE | {"me", "us", "him", "them"}
+_SUBJECT_WORDS_MAX: Final = 3
 _NO_KINDS: Final = AUXILIARIES | PREPOSITIONS | DETERMINERS | {"and", "or", "but", "so", *PUNCTUATION}
 _SPEAKING: Final = frozenset({"i", "we", "they", "he", "she"})
 _BETWEEN: Final = frozenset(
@@ -104,7 +106,7 @@ def verb_place(words: Sequence[Item]) -> int | None:
             continue
         if before in _SPEAKING and word not in _NO_VERBS and not word.endswith("ly"):
             return place  # whatever stands behind "we" is its verb
-        if lemma(word) in NOUNS_TOO and not word.endswith("ed"):
+        if lemma(word) in NOUNS_TOO and not word.endswith("ed") and not _has_object(words, place):
             continue
         if lemma(word) in VERBS and word not in {"like", "left", "number"} | set(IRREGULAR) - _FINITE:
             if place == 0 and any(item in AUXILIARIES for item in words[1:4]):
@@ -115,6 +117,12 @@ def verb_place(words: Sequence[Item]) -> int | None:
         if word == "left" and place:
             return place
     return None
+
+
+def _has_object(words: Sequence[Item], place: int) -> bool:
+    """Whether a word that may be a noun in the plural does something to what follows: "Carla waters the plants"."""
+    word, following = words[place], words[place + 1] if place + 1 < len(words) else ""
+    return 0 < place <= _SUBJECT_WORDS_MAX and str(word).endswith("s") and following in _OBJECTS
 
 
 def are_two_of_a_kind(first: Sequence[str], second: Sequence[str]) -> bool:

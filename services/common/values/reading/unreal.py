@@ -52,6 +52,12 @@ _TAKES_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says of the one before it that it was not meant."""
+_JOKED: Final = re.compile(
+    r"(?:[,;:]|\s[-\u2013\u2014]|\bhaha|\blol)\s(?:(?:ha(?:ha)*|lol|hehe),?\s)?(?:i'm\s|i\sam\s|am\s)?(?:(?:just|only|totally)\s)?(?:kidding|joking|jk|j/k)[\s.!:)]{0,5}$|"
+    r"[,;]\s(?:just\s)?(?:a\s)?joke[\s.!:)]{0,5}$",
+    re.IGNORECASE,
+)
+"""Ends a sentence that was not meant: "... right now, haha, just kidding"."""
 _FIGURE: Final = re.compile(
     r"\b(?:live|living|moved|moving|flat|house|home)\s(?:\w+\s)?(?:on|to)\s(?:the\s(?:moon|sun)|mars|venus|jupiter|saturn|pluto|cloud\snine|another\splanet)\b|"
     r"\b(?:i|we)(?:'m|'ve|'re)?\s(?:practically|virtually|as\sgood\sas|all\sbut|might\sas\swell)\s\w+|\b(?:i|we)\s(?:basically|pretty\smuch|more\sor\sless)\s(?:live|sleep|own|run)\b|"
@@ -68,7 +74,7 @@ _FIGURE: Final = re.compile(
 def is_unreal(sentence: str) -> bool:
     """Returns whether a sentence shows by its own words that it is not meant as true of the speaker."""
     text = " ".join(sentence[:_CHARS_MAX].replace("\u2019", "'").split())
-    return is_ironic(sentence) or any(pattern.search(text) is not None for pattern in (_IN_FICTION, _FIGURE))
+    return is_ironic(sentence) or any(pattern.search(text) is not None for pattern in (_IN_FICTION, _JOKED, _FIGURE))
 
 
 def unreal_places(sentences: Sequence[str]) -> frozenset[int]:

@@ -43,6 +43,22 @@ _TIMED: Final = re.compile(
 _CUT: Final = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]{1,3}\s")
 _WORD: Final = re.compile(r"\w++(?:['.:%-]++\w++)*+")
 _FILLERS: Final = frozenset("now again instead too also still always the a an".split())  # noqa: SIM905 - words
+_HABIT: Final = CachedPattern(
+    rf"\b(?:every|each|usually|always|normally|regularly|daily|weekly|monthly|twice\sa|once\sa|(?:{_DAYS})s|weekends|mornings|evenings|nights)\b",
+    re.IGNORECASE,
+)
+_LEFT_OUT: Final = CachedPattern(
+    r"\b(?:no|not|won't|can't|isn't|aren't|don't|skip\w*|miss(?:ing|ed)?|cancell?ed|off|without)\b",
+    re.IGNORECASE,
+)
+_ONE_TIME: Final = CachedPattern(
+    rf"\b(?:this|next|last|coming)\s(?:{_DAYS}|week|weekend|time|once|morning|afternoon|evening|month)\b|\b(?:today|tonight|tomorrow|yesterday)\b",
+    re.IGNORECASE,
+)
+_FOR_GOOD: Final = CachedPattern(
+    r"\b(?:from|since|starting|as\sof|beginning|until\sfurther|for\sgood|any\s?more|any\slonger|no\slonger|for\sever|forever|ever\sagain|never|now|quit|gave\sup|given\sup)\b",
+    re.IGNORECASE,
+)
 _TERM_DAYS: Final = 60
 """Terms and seasons have no calendar: within so many days, "this term" is the same one."""
 _MONTHS: Final = 12
@@ -88,6 +104,18 @@ def are_of_two_periods(earlier: str, said: date | None, later: str, told: date |
         return are_apart and periods[0].end >= other.said
     is_near = abs((other.said - one.said).days) <= _TERM_DAYS
     return one.unit == other.unit and one.step != other.step and one.step >= 0 and is_near
+
+
+def is_left_out_once(earlier: str, later: str) -> bool:
+    """Returns whether what is done again and again is left out a single time: "no running this Sunday".
+
+    Args:
+        earlier: A statement.
+        later: A later one.
+    """
+    if not _HABIT.search(earlier) or _HABIT.search(later) or _FOR_GOOD.search(later):
+        return False
+    return _LEFT_OUT.search(later) is not None and _ONE_TIME.search(later) is not None
 
 
 def _framed(text: str, said: date) -> _Framed | None:

@@ -47,8 +47,8 @@ def subject_at(tree: Tree, place: int, known: Subject | None) -> Subject:
         return known
     if word in {"who", "that", "which"} and token.dep in {"nsubj", "nsubjpass"}:
         return Subject("")
-    own = any(tree.word(one) in {"my", "our"} for one in tree.children(place, "poss"))
     kin_before = next((c for c in tree.children(place, "compound", "nmod", "amod") if _is_kin(tree, c)), None)
+    own = _is_own(tree, place) or (kin_before is not None and _is_own(tree, kin_before))
     if own and _is_kin(tree, place):
         return _relative(tree, place, _name_of(tree, place))
     if own and kin_before is not None and token.tag in {"NNP", "NNPS"}:
@@ -57,11 +57,7 @@ def subject_at(tree: Tree, place: int, known: Subject | None) -> Subject:
         return Subject("own", relation=_noun(tree, place), is_plural=token.tag == "NNS", place=place)
     if token.tag == "NNP" and token.text not in NO_NAMES and token.text[:1].isupper():
         beside = tree.child(place, "appos")
-        if (
-            beside is not None
-            and _is_kin(tree, beside)
-            and any(tree.word(c) in {"my", "our"} for c in tree.children(beside, "poss"))
-        ):
+        if beside is not None and _is_kin(tree, beside) and _is_own(tree, beside):
             return _relative(tree, beside, full_name(tree, place))
         is_alone = tree.child(place, "compound") is None
         doubtful = token.entity[2:] in {"GPE", "ORG"} and is_alone  # a name in a chat is often read as a place
@@ -70,6 +66,10 @@ def subject_at(tree: Tree, place: int, known: Subject | None) -> Subject:
         ) is None:
             return Subject("other", name=full_name(tree, place), place=place, is_doubtful=doubtful)
     return Subject("", relation=word, place=place)
+
+
+def _is_own(tree: Tree, place: int) -> bool:
+    return any(tree.word(one) in {"my", "our"} for one in tree.children(place, "poss"))
 
 
 def _relative(tree: Tree, place: int, name: str) -> Subject:

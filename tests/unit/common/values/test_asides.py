@@ -9,7 +9,7 @@ import pytest
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
 from services.common.values.reading.openers import without_opener
-from services.common.values.reading.rewording import in_plain_words, with_span_first
+from services.common.values.reading.rewording import in_plain_words, with_plain_times
 from services.common.values.reading.unreal import is_unreal, unreal_places
 from services.common.values.restatement.restated import goes_back_to_another_number
 from services.common.values.restatement.titled import is_titled_anew
@@ -66,7 +66,7 @@ def test_spec_3_5_a_change_is_read_in_plain_words(text: str, plain: str) -> None
     ],
 )
 def test_spec_3_5_a_span_from_today_is_no_word_of_change(text: str, plain: str) -> None:
-    assert with_span_first(text) == plain
+    assert with_plain_times(text) == plain
 
 
 @pytest.mark.parametrize(

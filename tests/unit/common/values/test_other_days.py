@@ -10,7 +10,7 @@ from services.common.values.comparison.owners import are_of_two_owners
 from services.common.values.denial.plain_denials import denies_plainly
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
-from services.common.values.reading.rewording import in_plain_words, with_own_noun, with_span_first
+from services.common.values.reading.rewording import in_plain_words, with_own_noun, with_plain_times
 
 _ENDS = (Relation.UPDATE, Relation.CONTRADICT)
 _FIRST, _SECOND = date(2025, 2, 3), date(2025, 5, 12)
@@ -117,7 +117,7 @@ def test_things_of_two_owners(earlier: str, later: str, expected: bool) -> None:
 def test_plain_words() -> None:
     assert in_plain_words("The talk got postponed to May.") == "The talk was postponed to May."
     assert in_plain_words("They discharged Grandpa today.") == "Grandpa is discharged today."
-    assert with_span_first("My class starts at seven thirty.") == "My class starts at 7:30."
+    assert with_plain_times("My class starts at seven thirty.") == "My class starts at 7:30."
     assert with_own_noun("My desk is by the window.", "Desks were moved, mine is here.") == (
         "Desks were moved, my desk is here."
     )

@@ -1,0 +1,42 @@
+"""Two people of one name."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from services.common.values.comparison.namesakes import are_namesakes
+from services.common.values.holding import Said, supersedes
+from services.common.values.model import Relation
+
+ENDS = {Relation.UPDATE, Relation.CONTRADICT}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("My brother Jan lives in Antwerp.", "My friend Jan moved to Brussels."),
+        ("My dog Max sleeps in the kitchen.", "My nephew Max sleeps in the attic now."),
+        ("Jan, my brother, lives in Antwerp.", "My colleague Jan moved to Brussels."),
+        ("Ada's brother Jan lives in Antwerp", "Ada's friend Jan lives in Brussels"),
+    ],
+)
+def test_spec_3_5_two_people_of_one_name_end_nothing_of_each_other(earlier: str, later: str) -> None:
+    assert are_namesakes(earlier, later)
+    one, other = Said(earlier, "Ada", day=date(2025, 1, 6)), Said(later, "Ada", day=date(2025, 3, 12))
+    assert supersedes(one, other) not in ENDS
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("My brother Jan lives in Antwerp.", "Jan moved to Brussels."),
+        ("My brother Jan lives in Antwerp.", "My twin Jan moved to Brussels."),
+        ("My mum Ann lives in Hull.", "My mother Ann moved to Leeds."),
+        ("My friend Jan lives in Antwerp.", "My boyfriend Jan moved to Brussels."),
+        ("My brother Jan lives in Antwerp.", "My brother Piet moved to Brussels."),
+    ],
+)
+def test_spec_3_5_one_person_may_be_named_otherwise(earlier: str, later: str) -> None:
+    assert not are_namesakes(earlier, later)
