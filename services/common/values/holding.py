@@ -15,7 +15,7 @@ from typing import Final
 from services.common.values.comparison.compare import relation
 from services.common.values.comparison.complements import are_contrasted, are_two_relatives
 from services.common.values.comparison.designated import are_two_designated
-from services.common.values.comparison.namesakes import are_namesakes
+from services.common.values.comparison.namesakes import are_namesakes, with_bare_names
 from services.common.values.comparison.owners import are_of_two_owners
 from services.common.values.comparison.slots import is_denied, is_replaced
 from services.common.values.denial.conditions import passes_over
@@ -62,6 +62,7 @@ from services.common.values.replacement.means import goes_by_other_means
 from services.common.values.replacement.measures import is_measured_anew
 from services.common.values.replacement.periods import are_of_two_periods, is_left_out_once
 from services.common.values.replacement.platforms import runs_elsewhere
+from services.common.values.replacement.ranges import are_of_two_ranges
 from services.common.values.replacement.shifting import is_set_anew
 from services.common.values.replacement.succession import begins, succeeds, was_so
 from services.common.values.restatement.cores import is_said_otherwise
@@ -123,6 +124,9 @@ _WORD: Final = re.compile(r"[\w-]{2,40}")
 _ALSO: Final = CachedPattern(r"\b(?:too|also|as\s+well)\b", re.IGNORECASE)
 
 
+_BOTH_HOLD: Final = (are_two_relatives, are_namesakes, are_of_two_owners, are_of_two_ranges, is_left_out_once)
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """A statement, and what its turn tells about it."""
@@ -141,6 +145,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         later: The other one.
     """
     one, other = with_days_alike(with_plain_times(earlier.text), with_plain_times(later.text))
+    one, other = with_bare_names(one, other)
     earlier, later = replace(earlier, text=one), replace(later, text=other)
     is_later = later.day is not None and begins_later(later.text, later.day)
     days = earlier.text, earlier.day, later.text, later.day
@@ -213,7 +218,7 @@ def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation |
     occasion = _OCCASION.match(later)
     if occasion is not None and not _OCCASIONS.search(earlier):
         return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
-    if any(rule(earlier, later) for rule in (are_two_relatives, are_namesakes, are_of_two_owners, is_left_out_once)):
+    if any(rule(earlier, later) for rule in _BOTH_HOLD):
         return Relation.COMPATIBLE
     if REPORTED.match(later) and not REPORTED.match(earlier):
         return Relation.UNKNOWN
