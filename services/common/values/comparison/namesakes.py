@@ -58,7 +58,7 @@ _WITH_ROLE: Final = re.compile(
     r"^(?:[Mm]y|[Oo]ur)\s(?:[a-z][a-z-]{1,14}\s){1,2}(?P<name>[A-Z][\w-]{1,30})(?=\s[a-z]|'s\s)"
 )
 _BARE: Final = re.compile(
-    r"^(?:(?i:from|as\sof|since|starting|after)\s[\w\s]{2,20}?,?\s|(?i:now|and|but|so|actually|also|today|yesterday),?\s)?(?P<name>[A-Z][\w-]{1,30})(?=\s[a-z]|'s\s)"
+    r"^(?:(?i:from|as\sof|since|starting|after)\s[\w\s]{2,20}?,?\s|(?i:now|and|but|so|actually|also|today|yesterday),?\s)?(?P<name>[A-Z][\w-]{1,30})(?=\s(?!and\b)[a-z]|'s\s)"
 )
 _CHARS_MAX: Final = 800
 

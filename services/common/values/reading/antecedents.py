@@ -37,7 +37,9 @@ _IT: Final = re.compile(
     r"renamed|painted|blue|red|green|black|white|grey|yellow|\d[\d.,]*)(?![\w-]))",
     re.IGNORECASE,
 )
-_PERSON: Final = re.compile(rf"{_LEAD}(?:she|he)(?P<be>'s|)\s(?=[a-z])", re.IGNORECASE)
+_PERSON: Final = re.compile(
+    rf"{_LEAD}(?P<until>(?:until|till|while|as\slong\sas|once|when)\s)?(?:she|he)(?P<be>'s|)\s(?=[a-z])", re.IGNORECASE
+)
 _VERDICT: Final = re.compile(
     r"^(?:a\s)?(?P<verdict>total\sloss|write-?off|gone|sold|stolen|dead|broken|cancell?ed|scrapped|closed|history|over|finished)"
     r"(?P<rest>(?:\s(?:now|for\sgood|at\slast|forever|already|apparently))?)[.!\s]*$",
@@ -118,7 +120,11 @@ def _resolved(sentence: str, before: Sequence[str]) -> str | None:
     person = _PERSON.match(sentence)
     if person is not None:
         name = _person(before[-1])
-        return None if name is None else _opening(f"{person['lead']}{name}{person['be']} {sentence[person.end() :]}")
+        return (
+            None
+            if name is None
+            else _opening(f"{person['lead']}{person['until'] or ''}{name}{person['be']} {sentence[person.end() :]}")
+        )
     return None
 
 

@@ -19,6 +19,7 @@ from services.common.values.reading.antecedents import with_antecedents
         ("Yesterday was Ilse's last day with us.", "She is off to Lima.", "Ilse is off to Lima."),
         ("I sold the bike to Jan.", "He loves it.", "Jan loves it."),
         ("My sister called.", "She's moved to Rome.", "My sister's moved to Rome."),
+        ("Mirela is off sick.", "Until she is back, bugs go to Jan.", "Until Mirela is back, bugs go to Jan."),
         ("A lorry backed into the Fiat on Friday.", "Total loss.", "The Fiat is a total loss"),
     ],
 )
