@@ -45,7 +45,7 @@ _NEXT_PART: Final = re.compile(r"[,;]\s*(?!\d)")
 _OPEN_QUESTION: Final = re.compile(r"\b(?:if|would|should|could\s+be|what\s+about|instead|than)\b", re.IGNORECASE)
 """In such questions things are named that need not be so."""
 _CODE: Final = re.compile(
-    r"[{}\[\]<>=`\\|]|\w\(|\w_\w|^\s*(?:import|def|class|const|let|var|return|from\s\w+\simport)\b|;$"
+    r"[{}\[\]<>=`\\|]|\w\(|^[^a-z]{0,3}\S{0,60}\w_\w|^\s*(?:import|def|class|const|let|var|return|from\s\w+\simport)\b|;$"
 )
 _GREETING: Final = re.compile(
     r"(?:hey|hi|hello|good\s+(?:morning|evening|to\s+\w+)|thanks|thank\s+you|great|nice|wow|bye|long\s+time|congrat\w*)\b",
@@ -53,12 +53,16 @@ _GREETING: Final = re.compile(
 )
 
 
+_BULLET: Final = re.compile(r"^\s*(?:[-*\u2022\u2013]|\d{1,2}\))\s+(?=\w)")
+
+
 def stated_part(sentence: str) -> str:
-    """Returns a sentence without the questions behind it: "I have 45 sources, how can I sort them?".
+    """Returns a sentence without its bullet and the questions behind it: "I have 45 sources, how can I sort them?".
 
     What a question takes for granted is stated: "can you remind me that it's rescheduled to Monday?". A request that
     holds from now on is an order: "could you write to me in English again?".
     """
+    sentence = _BULLET.sub("", sentence)
     requested = _REQUESTED.match(sentence)
     if requested is not None and _FOR_GOOD.search(requested["order"]):
         return f"Please {requested['order']}"

@@ -9,7 +9,7 @@ from services.common.values.reading.splitting import DETERMINERS
 from services.common.values.words.lexicon import MULTIPLE_ROLES, WEEKDAYS
 
 _TAUGHT_BY: Final = re.compile(
-    r"^(?:i|we)(?:'ve|\shave)?\s(?:have|got|get)\s(?P<who>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Frau|Herr|Madame|Sir)\.?\s[A-Z][\w'-]{1,30})\s(?P<role>(?:in|for|as)\s[\w-]{2,30})\b",
+    r"^(?:i|we)(?:'ve|\shave)?\s(?:have|got|get|see)\s(?P<who>(?:Mr|Mrs|Ms|Miss|Dr|Prof|Frau|Herr|Madame|Sir)\.?\s[A-Z][\w'-]{1,30})\s(?P<role>(?:in|for|as)\s(?:my\s|the\s|our\s)?[\w-]{2,30})\b",
     re.IGNORECASE,
 )
 """As in "we have Mr Abara in chemistry"."""
@@ -24,9 +24,15 @@ _WHO_IT_IS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "our vet is the practice on Kauri Street"."""
+_NAME: Final = (
+    r"(?P<who>(?-i:[A-Z])[\w'.-]{1,30}(?:\s(?-i:[A-Z])[\w'.-]{1,30}){0,2})"
+    r"(?=$|[,.;!]|\s(?:now|instead|from|since|again)\b)"
+)
 _ROLE_OF: Final = re.compile(
-    r"^(?P<role>(?:(?:the|my|our)\s)?[a-z][\w-]{2,20}(?:\s[\w-]{2,20}){0,2}\s(?:for|of|at|in|on)\s(?:(?:the|our|my)\s)?[\w'-]{2,30}(?:\s[\w'-]{2,30}){0,2}?)\s(?:is|'s)\s"
-    r"(?:now\s)?(?P<who>(?-i:[A-Z])[\w'.-]{1,30}(?:\s(?-i:[A-Z])[\w'.-]{1,30}){0,2})(?=$|[,.;!]|\s(?:now|instead|from|since|again)\b)",
+    r"^(?P<role>(?:(?:the|my|our)\s)?[a-z][\w-]{2,20}(?:\s[\w-]{2,20}){0,2}\s(?:for|of|at|in|on)\s(?:(?:the|our|my)\s)?[\w'-]{2,30}(?:\s[\w'-]{2,30}){0,2}?|"
+    r"(?:(?:the|my|our)\s)?[\w-]{2,20}\s(?:\w{2,20}\s)?(?:manager|lead|leader|owner|captain|commander|maintainer|coordinator|officer|chair|head|director|secretary|treasurer|"
+    r"contact|deputy|editor|supervisor|mentor|accountant|caretaker|janitor|assistant))"
+    rf"(?:\s(?:is|'s)\s(?:now\s)?|:\s|\s[-\u2013]\s){_NAME}",
     re.IGNORECASE,
 )
 """As in "incident commander for the payments squad is Marit"."""

@@ -140,3 +140,15 @@ def test_spec_3_5_a_later_turn_ends_what_it_changes_and_nothing_else(pair: dict[
 )
 def test_phrases_of_talk_end_nothing(earlier: str, later: str) -> None:
     assert not ends(earlier, later)
+
+
+def test_spec_3_5_a_name_with_underscores_makes_no_code_of_a_sentence() -> None:
+    assert is_statement("The flag instant_refund is on in production.")
+    assert not is_statement("instant_refund = on")
+    assert not is_statement("my_flag is_set")
+
+
+def test_spec_3_5_a_bullet_is_no_part_of_a_statement() -> None:
+    assert stated_part("- Q3 cloud budget is 48k euros") == "Q3 cloud budget is 48k euros"
+    assert stated_part("2) the tank holds 60 litres") == "the tank holds 60 litres"
+    assert stated_part("-5 degrees is cold") == "-5 degrees is cold"
