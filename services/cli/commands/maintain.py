@@ -109,7 +109,9 @@ async def _one(state: CliState, user: str, *, run: str, undo: str, resume: str) 
         if run:
             _print_json(state, await client.get_run(user, run))
         elif undo:
-            state.out.print(f"{await client.undo_run(user, undo)} changes taken back.", highlight=False)
+            count = await client.undo_run(user, undo)
+            nothing = "Nothing to take back: the run changed nothing, or was undone before."
+            state.out.print(f"{count} changes taken back." if count else nothing, highlight=False)
         else:
             await client.resume_job(resume)
             state.out.print(f"{resume} is scheduled again.", markup=False, highlight=False)
