@@ -13,6 +13,7 @@ from typing import Final
 
 from services.common.values.words.lexicon import KIN
 from services.gateway.erasure.topics import is_told_beside
+from services.gateway.erasure.word_names import does_something
 from services.gateway.erasure.wording import DETERMINERS, FIRST, ROLES, Word, has, is_topic, words_of
 
 _SUBJECTS: Final = frozenset(
@@ -198,6 +199,8 @@ def _names_the_same(head: str, about: str, text: str) -> bool:
     if not head or len(text) > _CHARS_MAX or _OF_ANOTHER.search(text) is not None:
         return False
     first, second = list(words_of(about)), list(words_of(text))
+    if len(second) > 2 and second[0].lower == "the" and is_topic(second[1], head) and does_something(second[2:]):  # noqa: PLR2004 - words
+        return has(first, head)  # "The inheritance is at the bank in Ulm"
     if any(word.is_possessive for word in second) or _names_in(second) - _names_in(first):
         return False
     if len(second) > 1 and second[0].lower in DETERMINERS | {"my", "our"} and not is_topic(second[1], head):
@@ -276,6 +279,8 @@ def _has_open_object(
         return False  # "her car"
     start = text.casefold().find(pronoun)
     nouns = [match["noun"].casefold() for match in _NOUN_BEFORE.finditer(text[: max(0, start)])]
+    if nouns and words[place - 1].lower in _FOR and words[place - 2].bare == nouns[-1]:
+        nouns.pop()  # "a cream for it"
     if pronoun in {"him", "her"}:
         people = [noun for noun in nouns if noun in KIN | ROLES]
         # The subject of a verb is not its object: "The manager let him off".
@@ -284,9 +289,11 @@ def _has_open_object(
     if pronoun == "them":
         return not any(noun.endswith("s") for noun in nouns)
     named = any(word.is_capital and word.index and word.lower not in FIRST for word in words[:place])
-    return not named and not any(not noun.endswith("s") and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
+    return not named and not any(not noun.endswith(("s", "ist", "ician")) and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
 
 
+_FOR: Final = frozenset({"for", "against", "about", "of", "after"})
+"""Between what somebody gets and what it is for."""
 _NO_THINGS: Final = frozenset(
     ["everybody", "everyone", "nobody", "studio", "manager", "director", "judge", "council", "insurance", "bank"]
 )

@@ -12,13 +12,15 @@ from typing import Final
 
 from services.common.values.words.lexicon import AUXILIARIES, KIN, VERBS
 from services.common.values.words.tokens import lemma
-from services.gateway.erasure.naming import is_name, is_of_a_make, surname_behind
+from services.gateway.erasure.named import named
+from services.gateway.erasure.naming import is_name
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
+from services.gateway.erasure.relations import canonical
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
+from services.gateway.erasure.word_names import adjacent, does_something, is_opening
 from services.gateway.erasure.wording import (
     ARTICLES,
-    BEARERS,
     DETERMINERS,
     FIRST,
     LINKS,
@@ -76,27 +78,27 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         return []
     read_texts = [list(words_of(text)) for text in texts]
     if wanted.names:
-        named = [index for index in _named(wanted, read_texts) if not _is_of_another(read_texts[index], wanted)]
+        of_name = [index for index in named(wanted, read_texts) if not _is_of_another(read_texts[index], wanted)]
         if wanted.about_name:
-            return named
-        worded = {index for index in named if any(has(read_texts[index], topic) for topic in wanted.topics)}
+            return of_name
+        worded = {index for index in of_name if any(has(read_texts[index], topic) for topic in wanted.topics)}
         # The name alone makes texts similar: beside texts with words of the topic they must be as near as those.
         best = max((similarities[index] for index in worded), default=0.0)
         low = max(rules.with_name_min, best - rules.similarity_margin)
         return [
             index
-            for index in named
+            for index in of_name
             if index in worded
             or similarities[index] >= low
-            or told_of(wanted.topics, texts[index])
-            or goes_with(wanted.topics, [word.bare for word in read_texts[index]])
+            or told_of(wanted.matters, texts[index])
+            or (_has_its_place(wanted, read_texts[index]) and goes_with(wanted.topics, [word.bare for word in read_texts[index]]))
         ]
     possible = [
         index
         for index, words in enumerate(read_texts)
         if wanted.numbers <= {word.lower for word in words}
         and all(any(is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
-        and not is_apart(wanted.topics, texts[index])
+        and not is_apart(wanted.matters, texts[index])
         and not _is_of_another_part(read_texts[index], wanted)
     ]
     possible = list(_of_the_kind(possible, read_texts, wanted))
@@ -105,13 +107,18 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
     return sorted({*by_words, *told})
 
 
+def _has_its_place(wanted: Wanted, words: Sequence[Word]) -> bool:
+    """Whether a text names the place that a query names, not only whom it is for: "the weekend in Bruges for Mum"."""
+    return not wanted.places or any(is_name(words, at, name) for at in range(len(words)) for name in wanted.places)
+
+
 def _is_told(wanted: Wanted, text: str, similarity: float, rules: Rules) -> bool:
     """Whether the speaker tells of a matter of the query in other words."""
     if wanted.is_of_other or wanted.owners:
         return False
-    if similarity >= rules.told_min and told_of(wanted.topics, text):
+    if similarity >= rules.told_min and told_of(wanted.matters, text):
         return True
-    return similarity >= rules.clear_min and is_clearly_told(wanted.topics, text)
+    return similarity >= rules.clear_min and is_clearly_told(wanted.matters, text)
 
 
 def _by_topic(
@@ -129,11 +136,14 @@ def _by_topic(
         # The speaker has one: another's is not meant, nor is the kind.
         possible = [index for index in possible if not _is_another(texts[index], wanted)]
     counted = as_one_word(wanted.topics - _LIGHT or wanted.topics)
-    shared = {index: sum(any(has(texts[index], word) for word in words) for words in counted) for index in possible}
+    shared = {
+        index: sum(any(has(_without_titles(texts[index]), word) for word in words) for words in counted)
+        for index in possible
+    }
     most = max(shared.values(), default=0)
     own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
-    if worded and wanted.own_words:
+    if wanted.own_words and (worded or most == len(counted) > 1):
         # "The stammer gets worse": of what the speaker has called their own.
         same = [
             index
@@ -155,8 +165,29 @@ def _by_topic(
         worded = near(worded, similarities, low, rules.similarity_margin)
     best = max((similarities[index] for index in worded), default=0.0)
     low = max(rules.beside_words_min if worded or told else rules.similarity_min, best - rules.similarity_margin)
-    others = [index for index in own if not shared[index] and not names_other_kin(texts[index], wanted.topics)]
+    others = [
+        index
+        for index in own
+        if not any(has(texts[index], topic) for words in counted for topic in words)
+        and not names_other_kin(texts[index], wanted.topics)
+        and not _has_a_part_of(texts[index], wanted.topics)
+    ]
     return sorted([*worded, *near(others, similarities, low, rules.similarity_margin)[: rules.alone_max]])
+
+
+def _without_titles(words: Sequence[Word]) -> Sequence[Word]:
+    """Without words that are a part of a name: "the Pension Adler", where a pension is meant."""
+    return [
+        word
+        for place, word in enumerate(words)
+        if not (word.is_capital and not is_opening(words, place) and any(one.is_capital for one in adjacent(words, place)[:1]))
+    ]
+
+
+def _has_a_part_of(words: Sequence[Word], topics: Collection[str]) -> bool:
+    """Whether a text has a word of a compound alone, which makes it look alike: "our break", where a break-in is meant."""
+    parts = {part for topic in topics if "-" in topic for part in topic.split("-") if len(part) > 3}  # noqa: PLR2004 - letters
+    return any(lemma(word.bare) in parts for word in words)
 
 
 def _of_the_kind(possible: Sequence[int], texts: Sequence[Sequence[Word]], wanted: Wanted) -> Sequence[int]:
@@ -217,53 +248,6 @@ def near(chosen: Sequence[int], similarities: Sequence[float], low: float, margi
     return sorted(found, key=lambda index: -similarities[index])
 
 
-def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
-    """Texts with all numbers, and one of the names: by its own or with the surname that all of them give it."""
-    found: list[int] = []
-    surnamed: dict[str, list[int]] = {}
-    for index, words in enumerate(texts):
-        if not wanted.numbers <= {word.lower for word in words}:
-            continue
-        hits = [
-            place
-            for place in range(len(words))
-            for name in wanted.names
-            if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
-        ]
-        hits = [p for p in hits if not _is_from_elsewhere(words, p, wanted) and not _is_of_thing(words, p, wanted)]
-        if wanted.topics & ROLES:
-            hits = [place for place in hits if not is_of_a_make(words, place)]
-        others = [surname_behind(words, place, wanted.names) for place in hits]
-        if "" in others:
-            found.append(index)
-        for surname in others:
-            if surname:
-                surnamed.setdefault(surname, []).append(index)
-    if not found and len(surnamed) == 1:
-        (found,) = surnamed.values()
-    return sorted(set(found))
-
-
-def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wanted: Wanted) -> bool:
-    """Whether a word in small letters is a name by where somebody is from: "rose from the choir sings alto"."""
-    is_from = words[place].bare in name and place + 2 < len(words) and words[place + 1].lower == "from"
-    return is_from and any(has(words[place + 2 : place + 4], word) for word in wanted.origin)
-
-
-def _is_of_thing(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
-    """Whether a name is that of a work or a place: "the opera Salome", where "my tutor Salome" is meant."""
-    if not place or words[place - 1].index != words[place].index - 1:
-        return False
-    return words[place - 1].bare in BEARERS and lemma(words[place - 1].bare) not in wanted.topics
-
-
-def _is_from_elsewhere(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
-    """Whether somebody of the name is from somewhere else than the query says: "Ron from the bank"."""
-    if not wanted.origin or place + 2 >= len(words) or words[place + 1].lower != "from":
-        return False
-    return not any(has(words[place + 2 : place + 5], word) for word in wanted.origin)
-
-
 def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
     """Whether the speaker's own thing is meant: nothing of others stands before the topic in the text."""
     place = next((p for p, word in enumerate(words) if any(is_form(word.bare, t) for t in wanted.topics)), None)
@@ -276,15 +260,44 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
         return owner.bare in wanted.topics  # "my sister's shoe size"
     if _is_told_to_somebody(words, place):
         return True
-    if any(one.lower in wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
+    if any(one.lower in FIRST | wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
         return False  # "my mother had arthritis"
     if any(word.lower in wanted.own_words for word in before):
         return True
     if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
         return True  # "the divorce of my brother"
+    if wanted.own_words == SELF and any(_is_owned(words, place, word) for word in near):
+        return True  # "what I earn", "our income"
+    if _is_there(words, place):
+        return True
     if wanted.own_words == SELF:
         return any(word.lower in _WE for word in words[place + 1 : place + 2])  # "in therapy we spoke"
-    return not any(word.lower in DETERMINERS or word.is_possessive for word in before)
+    is_of_another = any(word.lower in DETERMINERS or word.is_possessive or word.bare in PERSONS for word in before)
+    return not is_of_another and not _does_another(words, place)
+
+
+def _does_another(words: Sequence[Word], place: int) -> bool:
+    """Whether somebody right before a verb of the topic does it: "Jonas smokes"."""
+    before = words[place - 1] if place else None
+    is_somebody = before is not None and (before.is_capital or before.lower in {"he", "she", "they", "you"})
+    return is_somebody and lemma(words[place].bare) in VERBS and does_something(words[place : place + 1])
+
+
+def _is_owned(words: Sequence[Word], place: int, owner: Word) -> bool:
+    """Whether "my" or "our" stands before a thing, and nobody between: "my March salary"."""
+    between = [word for word in words[:place] if word.index > owner.index]
+    return owner.lower in {"my", "our"} and not any(word.bare in PERSONS or canonical(word.bare) for word in between)
+
+
+def _is_there(words: Sequence[Word], place: int) -> bool:
+    """Whether a text says that there is one, speaks of the speaker behind it, and of nobody else: "there's a bonus ... my pay"."""
+    before, behind = [word.lower for word in words[:place]], words[place + 1 :]
+    is_said = any(
+        one == "there's" or (one == "there" and two in {"is", "was", "will"}) for one, two in pairwise([*before, ""])
+    )
+    is_own = any(word.lower in FIRST - {"you", "your", "yours"} for word in behind)
+    others = (word.bare in PERSONS or canonical(word.bare) or word.lower in OF_THIRD or word.is_possessive for word in words)
+    return is_said and is_own and not any(others)
 
 
 def _is_told_to_somebody(words: Sequence[Word], place: int) -> bool:
@@ -366,6 +379,6 @@ def reason_of(wanted: Wanted, text: str) -> Chosen:
         return Chosen.NAME
     if any(has(words, topic) for topic in wanted.topics) or wanted.numbers & {word.lower for word in words}:
         return Chosen.WORDS
-    if told_of(wanted.topics, text) or is_clearly_told(wanted.topics, text):
+    if told_of(wanted.matters, text) or is_clearly_told(wanted.matters, text):
         return Chosen.MATTER
     return Chosen.SIMILARITY

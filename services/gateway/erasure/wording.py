@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from services.common.values.words.lexicon import KIN, PRONOUNS, STOP
+from services.common.text_cache import text_cache
+from services.common.values.words.lexicon import KIN, PRONOUNS, STOP, VERBS
 from services.common.values.words.tokens import lemma
 
 
@@ -124,11 +125,40 @@ def is_topic(word: Word, topic: str) -> bool:
 
 
 def is_form(word: str, topic: str) -> bool:
-    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy"."""
+    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy", "retired" and "retirement"."""
     if lemma(word) == topic:
         return True
     length = max(5, len(topic) - 2)
-    return len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4
+    if len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4:
+        return True
+    return _base_of(word) in _verbs_of(topic) or topic in _verbs_of(word)
+
+
+def forms_of(topics: Iterable[str]) -> frozenset[str]:
+    """The verbs of nouns among the topics, with four letters or more: "inherit" of "inheritance"."""
+    return frozenset(verb for topic in topics for verb in _verbs_of(topic) if len(verb) > 3)  # noqa: PLR2004 - letters
+
+
+@text_cache(1_024)
+def _verbs_of(noun: str) -> frozenset[str]:
+    """What a noun may be made of, by its ending: "retire" of "retirement", "adopt" of "adoption", "resign" of "resignation"."""
+    found: set[str] = set()
+    for ending in ("ment", "ation", "ion", "ance", "ence"):
+        stem = noun.removesuffix(ending)
+        if stem != noun and len(stem) > 3:  # noqa: PLR2004 - letters
+            found |= {stem, f"{stem}e"}
+    return frozenset(found)
+
+
+@text_cache(4_096)
+def _base_of(word: str) -> str:
+    """A form that is no noun, without its ending: "retire" of "retired"; empty for a word without one."""
+    if lemma(word) in VERBS:
+        return lemma(word)
+    for ending in ("ed", "ing"):
+        if word.endswith(ending):
+            return word.removesuffix(ending)
+    return ""
 
 
 def names_other_kin(words: Sequence[Word], topics: frozenset[str]) -> bool:
