@@ -149,6 +149,8 @@ def _is_place(words: Sequence[Word], place: int) -> bool:
     if before is None:
         return False
     back = [lemma(word.bare) for word in words[max(0, place - 3) : place - 1]]
+    if before.lower == "from" and words[place].lower in _REGIONS and set(back[-1:]) & {"be", "come"}:
+        return True  # "The wine is from Georgia"
     if before.lower == "in":
         return not set(back) & _NOT_IN
     sets_out = {"to": _MOTION, "from": _SET_OUT}.get(before.lower, frozenset[str]())

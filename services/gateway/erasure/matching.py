@@ -31,6 +31,7 @@ from services.gateway.erasure.wording import (
     Chosen,
     Word,
     has,
+    is_act_of,
     is_form,
     is_topic,
     names_other_kin,
@@ -100,6 +101,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         and all(any(is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
         and not is_apart(wanted.matters, texts[index])
         and not _is_of_another_part(read_texts[index], wanted)
+        and not _is_another_act(read_texts[index], wanted)
     ]
     possible = list(_of_the_kind(possible, read_texts, wanted))
     told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
@@ -151,13 +153,17 @@ def _by_topic(
             if shared[index] == most
             and (_opens_with_it(texts[index], wanted) or _names_it_whole(texts[index], counted, shared[index]))
             and not _is_told_of_another(texts[index], wanted)
+            and not _is_of_kind_alone(texts[index], wanted)
         ]
         known = _introduced([texts[index] for index in worded], [texts[index] for index in possible], wanted)
         worded += [
             index
             for index in same
             if index not in worded
-            and (similarities[index] >= rules.beside_words_min or {word.bare for word in texts[index][1:2]} & known)
+            and (
+                similarities[index] >= rules.beside_words_min
+                or (most == len(counted) and {word.bare for word in texts[index][1:2]} & known)
+            )
         ]
     if worded and most < len(counted):
         # Only a part of the words: they must be near as well.
@@ -199,6 +205,12 @@ def _of_the_kind(possible: Sequence[int], texts: Sequence[Sequence[Word]], wante
     return possible
 
 
+def _is_of_kind_alone(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a text has a word for the kind of the thing and not the thing: "the iron", where "iron values" are meant."""
+    kinds = [kind for kind, thing in wanted.pairs if not has(words, thing)]
+    return any(lemma(word.bare) == kind for word in words[1:2] for kind in kinds)
+
+
 def _is_of_kind(words: Sequence[Word], thing: str) -> bool:
     """Whether a noun stands right before a thing and says of which kind it is."""
     return any(
@@ -218,9 +230,23 @@ def _is_of_another_part(words: Sequence[Word], wanted: Wanted) -> bool:
     return bool(asked and named) and not asked & named
 
 
+def _is_another_act(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a text has only the verb of a noun in the query, and a known thing behind it: "We operated the crane"."""
+    found = [place for place, word in enumerate(words) if any(is_topic(word, topic) for topic in wanted.topics)]
+    return bool(found) and all(
+        any(is_act_of(words[place].bare, topic) and lemma(words[place].bare) != topic for topic in wanted.topics)
+        and [word.lower for word in adjacent(words, place)[:1]] == ["the"]
+        for place in found
+    )
+
+
 def _is_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a query is about what the speaker does, and a text about what a relative does: "My nan taught Welsh"."""
-    return wanted.is_of_self and _is_told_of_another(words, wanted)
+    """Whether a query is about what the speaker does, and a text about what somebody else does: "My nan taught Welsh"."""
+    if not wanted.is_of_self:
+        return False
+    acts = [place for place, word in enumerate(words) if any(is_topic(word, topic) for topic in wanted.topics - _LIGHT)]
+    does = bool(acts) and all(_does_another(words, place) for place in acts) and bool(wanted.names)
+    return does or _is_told_of_another(words, wanted)
 
 
 def _is_told_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
@@ -279,7 +305,8 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
 def _does_another(words: Sequence[Word], place: int) -> bool:
     """Whether somebody right before a verb of the topic does it: "Jonas smokes"."""
     before = words[place - 1] if place else None
-    is_somebody = before is not None and (before.is_capital or before.lower in {"he", "she", "they", "you"})
+    is_somebody = before is not None and (before.is_capital or before.lower in {"he", "she", "they"})
+    is_somebody = is_somebody and before is not None and before.lower not in FIRST
     return is_somebody and lemma(words[place].bare) in VERBS and does_something(words[place : place + 1])
 
 

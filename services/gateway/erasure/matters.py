@@ -35,7 +35,7 @@ class Matter(NamedTuple):
 
 MATTERS: Final = (
     Matter(
-        "debt loan",
+        "debt loan owe",
         told="owe|owes|owed|loans?|overdraft|overdrawn|creditors?|arrears|in debt|repayments?|maxed out|"
         "pay(?:ing)? off|paying back",
         clear="bailiffs?|debt collectors?|overdraft|final demand",

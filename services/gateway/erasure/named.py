@@ -15,6 +15,17 @@ from services.gateway.erasure.wording import BEARERS, OFFICES, ROLES, Word, has
 _ROLES: Final = frozenset(map(lemma, ROLES))
 """As topics of a query: "manage" of "manager"."""
 
+_DOERS: Final = ("er", "or", "ist", "ian", "ant", "man", "woman", "person", "mate")
+"""How words for what people do end: "lodger", "glazier"."""
+_DEVICES: Final = frozenset(
+    """
+    computer printer scooter trailer router server cooker mixer freezer scanner charger cruiser trawler freighter steamer
+    tractor motor monitor  projector tanker paper theater theatre newsletter river water container
+    restaurant plant number folder car camper
+    """.split()  # noqa: SIM905 - words
+)
+"""Things whose words end so."""
+
 
 def named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
     """Texts with all numbers, and one of the names: by its own or with the surname that all of them give it."""
@@ -73,7 +84,9 @@ def _places(wanted: Wanted, words: Sequence[Word]) -> list[int]:
 def _is_of_somebody(wanted: Wanted) -> bool:
     """Whether a query says who somebody is to the speaker, where they are from or by which title they go."""
     is_titled = any(name[0] in OFFICES for name in wanted.names)
-    return is_titled or bool(wanted.origin) or any(canonical(topic) or topic in _ROLES for topic in wanted.topics)
+    return is_titled or bool(wanted.origin) or any(
+        canonical(topic) or topic in _ROLES or (topic.endswith(_DOERS) and topic not in _DEVICES) for topic in wanted.topics
+    )
 
 
 def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wanted: Wanted) -> bool:

@@ -119,7 +119,8 @@ def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
     parts = () if _TOGETHER.search(query) else tuple(_HOW.sub("", part) for part in _AND.split(query)[:_PARTS_MAX])
     read_parts = tuple((part, read(part)) for part in parts)
     if len(read_parts) > 1 and all(
-        one.topics and (_is_enough(one) or _OWN.match(part)) and not one.names for part, one in read_parts
+        one.topics and (_is_enough(one) or _OWN.match(part)) and (not one.names or _is_clause(part, one))
+        for part, one in read_parts
     ):
         is_own = bool(read_parts[0][1].own_words)
         return tuple((part, _of_same_owner(part, one) if is_own else one) for part, one in read_parts)
@@ -129,6 +130,11 @@ def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
 def _is_enough(wanted: Wanted) -> bool:
     """Whether a part of a query says what it means by itself: "I earn", not "I said"."""
     return bool(wanted.topics - VERBS) or len(wanted.topics) > 1 or names_matter(wanted.matters)
+
+
+def _is_clause(part: str, wanted: Wanted) -> bool:
+    """Whether a part with a name says by itself what is meant: "I owe Sven"."""
+    return wanted.is_of_self and not wanted.about_name and part.casefold().startswith(("i ", "we "))
 
 
 def _of_same_owner(part: str, wanted: Wanted) -> Wanted:
@@ -199,7 +205,7 @@ def _head(words: Sequence[Word], topics: frozenset[str]) -> str:
     for word in words:
         if lemma(word.bare) in topics:
             found = lemma(word.bare)
-        elif found and word.lower in LINKS:
+        elif found and word.lower in LINKS | FIRST | PRONOUNS:
             break
     return found
 
@@ -216,6 +222,8 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
     for place, word in enumerate(words):
         if word.index in in_names and place:
             before = words[place - 1]
+            if lemma(before.bare) in VERBS and words[0].lower in SELF:
+                continue  # "what I owe Sven"
             if before.index == word.index - 1 and before.index not in in_names:
                 return before.bare not in LINKS | FIRST | PRONOUNS and not before.bare.endswith("ing")
     if _is_last_behind_comma(words, in_names):

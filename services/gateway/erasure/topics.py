@@ -103,7 +103,10 @@ def is_told_beside(topics: Collection[str], text: str) -> bool:
     if _MINE.search(plain) is not None or _OF_OTHERS.search(plain) is not None or _UNKNOWN.search(plain[:12]):
         return False
     return any(
-        match is not None and not _is_name(plain, match) and _APART[matter].search(plain) is None
+        match is not None
+        and not _is_name(plain, match)
+        and not _is_of(plain, match)
+        and _APART[matter].search(plain) is None
         for matter in _asked(topics)
         for match in (_TOLD[matter].search(plain),)
     )

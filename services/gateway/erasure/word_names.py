@@ -79,6 +79,8 @@ def opens_as_a_word(words: Sequence[Word], place: int) -> bool:
 
 def does_something(behind: Sequence[Word]) -> bool:
     """Returns whether words begin with what somebody does or is: "is off", "sings", "rang", "reckons that we ..."."""
+    if not behind:
+        return False
     verb, after = behind[0], behind[1] if len(behind) > 1 else None
     if verb.bare in AUXILIARIES or verb.lower in {"isn't", "wasn't", "hasn't", "doesn't", "didn't", "won't", "can't"}:
         return True

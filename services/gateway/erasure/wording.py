@@ -24,7 +24,7 @@ GENERIC: Final = _set(
 """Words of a query that name no topic."""
 LINKS: Final = STOP | {"about", "between", "against", "without", "before", "after", "during", "not", "no"}
 FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
-SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
+SELF: Final = _set("i i'm i've i'd i'll im ive we we've we're we'd we'll weve you you're")
 OTHER: Final = _set("other another second third next old former previous spare last")
 """Before a noun these say that another thing is meant."""
 ARTICLES: Final = frozenset({"a", "an"})
@@ -56,6 +56,8 @@ DETERMINERS: Final = _set("the a an his her their its this that these those")
 _TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")
 _SHORTENED: Final = PRONOUNS | {"that", "there", "here", "what", "who", "where", "how", "let", "everything", "all"}
 """Before "'s" these are no owners."""
+_GAINS: Final = {"savings": "save", "earnings": "earn", "winnings": "win", "takings": "take"}
+"""Nouns of what somebody gets by doing something."""
 _MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
 """Behind a noun and a hyphen these make a measure of it: "knee-high boots"."""
 
@@ -131,7 +133,14 @@ def is_form(word: str, topic: str) -> bool:
     length = max(5, len(topic) - 2)
     if len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4:
         return True
-    return _base_of(word) in _verbs_of(topic) or topic in _verbs_of(word)
+    if topic == _GAINS.get(word):
+        return True
+    return is_act_of(word, topic) or topic in _verbs_of(word)
+
+
+def is_act_of(word: str, topic: str) -> bool:
+    """Whether a word is a form of the verb that a noun is made of: "retired" for "retirement"."""
+    return _base_of(word) in _verbs_of(topic)
 
 
 def forms_of(topics: Iterable[str]) -> frozenset[str]:
