@@ -47,7 +47,9 @@ _MADE: Final = frozenset(
     "album song track single record film movie novel book poem painting series show playlist hit tune musical".split()  # noqa: SIM905
 )
 """Before "by" and a name they are somebody's works."""
-_NOT_IN: Final = frozenset({"believe", "trust", "confide", "interest", "interested", "faith", "disappointed", "confidence"})
+_NOT_IN: Final = frozenset(
+    {"believe", "trust", "confide", "interest", "interested", "faith", "disappointed", "confidence"}
+)
 """Before "in" and a name they make it nobody's place."""
 _MOTION: Final = frozenset(
     "fly flight train trip travel move emigrate relocate ferry bus coach tour journey road".split()  # noqa: SIM905
@@ -103,7 +105,12 @@ def is_elsewhere(words: Sequence[Word], place: int, names: Sequence[str]) -> boo
 
 def is_of_other_bearer(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
     """Returns whether a name in a text is nobody's, that of a make, or the surname of somebody else; as `is_elsewhere`."""
-    is_other = is_of_a_make(words, place) or _is_surname(words, place, names) or _is_of_spouse(words, place, names)
+    is_other = (
+        is_of_a_make(words, place)
+        or _is_make_of(words, place, names)
+        or _is_surname(words, place, names)
+        or _is_of_spouse(words, place, names)
+    )
     return is_elsewhere(words, place, names) or (words[place].is_capital and is_other)
 
 
@@ -136,6 +143,12 @@ def is_of_a_make(words: Sequence[Word], place: int) -> bool:
     if is_verb:
         return is_known and does_something([after])  # "the Roland needs tuning"
     return after.text.islower() and after.bare not in ROLES
+
+
+def _is_make_of(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
+    """Whether a surname with "my" before it is a make: "my Levi's jeans", where Mr Levi is meant."""
+    before = _before(words, place)
+    return words[place].is_possessive and before is not None and before.lower in _OWNERS and bool(TITLES & set(names))
 
 
 def _is_place(words: Sequence[Word], place: int) -> bool:
@@ -176,7 +189,12 @@ def _is_work(words: Sequence[Word], place: int) -> bool:
         after = behind[2] if len(behind) > 2 and behind[2].index == behind[1].index + 1 else None
         # "Tyler, the German pupil" says who that is.
         return after is None or after.lower in LINKS or does_something([after]) or (is_band and after.bare in VERBS)
-    return len(behind) > 1 and behind[0].lower == "of" and behind[0].index == words[place].index + 1 and _is_epithet(behind[1])
+    return (
+        len(behind) > 1
+        and behind[0].lower == "of"
+        and behind[0].index == words[place].index + 1
+        and _is_epithet(behind[1])
+    )
 
 
 def _is_epithet(word: Word) -> bool:
@@ -193,7 +211,15 @@ def _is_street(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
 def _is_surname(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
     """Whether a first name before it makes it another one's: "Anne Frank", where "my husband Frank" is meant."""
     before = _before(words, place)
-    if before is None or not before.is_capital or before.is_possessive or before.bare in names or is_role(words, place - 1):
+    if before is None and place and words[place - 1].index == words[place].index - 2:  # noqa: PLR2004 - a mark between
+        return words[place - 1].text.isupper() and len(words[place - 1].text) == 1  # "H. G. Wells"
+    if (
+        before is None
+        or not before.is_capital
+        or before.is_possessive
+        or before.bare in names
+        or is_role(words, place - 1)
+    ):
         return False
     known = DETERMINERS | FIRST | LINKS | PRONOUNS | OFFICES | HONOURED | KIN | TIMES | AUXILIARIES
     if before.bare in known or canonical(before.bare):

@@ -304,7 +304,9 @@ def _has_open_object(
     if pronoun == "them":
         return not any(noun.endswith("s") for noun in nouns)
     named = any(word.is_capital and word.index and word.lower not in FIRST for word in words[:place])
-    return not named and not any(not noun.endswith(("s", "ist", "ician")) and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
+    return not named and not any(
+        not noun.endswith(("s", "ist", "ician")) and noun not in KIN | ROLES | _NO_THINGS for noun in nouns
+    )
 
 
 _FOR: Final = frozenset({"for", "against", "about", "of", "after"})

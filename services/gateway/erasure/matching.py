@@ -92,7 +92,10 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
             if index in worded
             or similarities[index] >= low
             or told_of(wanted.matters, texts[index])
-            or (_has_its_place(wanted, read_texts[index]) and goes_with(wanted.topics, [word.bare for word in read_texts[index]]))
+            or (
+                _has_its_place(wanted, read_texts[index])
+                and goes_with(wanted.topics, [word.bare for word in read_texts[index]])
+            )
         ]
     possible = [
         index
@@ -145,7 +148,7 @@ def _by_topic(
     most = max(shared.values(), default=0)
     own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
-    if wanted.own_words and (worded or most == len(counted) > 1):
+    if wanted.own_words and (worded or told or most == len(counted) > 1):
         # "The stammer gets worse": of what the speaker has called their own.
         same = [
             index
@@ -186,7 +189,11 @@ def _without_titles(words: Sequence[Word]) -> Sequence[Word]:
     return [
         word
         for place, word in enumerate(words)
-        if not (word.is_capital and not is_opening(words, place) and any(one.is_capital for one in adjacent(words, place)[:1]))
+        if not (
+            word.is_capital
+            and not is_opening(words, place)
+            and any(one.is_capital for one in adjacent(words, place)[:1])
+        )
     ]
 
 
@@ -286,7 +293,9 @@ def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
         return owner.bare in wanted.topics  # "my sister's shoe size"
     if _is_told_to_somebody(words, place):
         return True
-    if any(one.lower in FIRST | wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
+    if any(
+        one.lower in FIRST | wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)
+    ):
         return False  # "my mother had arthritis"
     if any(word.lower in wanted.own_words for word in before):
         return True
@@ -313,6 +322,8 @@ def _does_another(words: Sequence[Word], place: int) -> bool:
 def _is_owned(words: Sequence[Word], place: int, owner: Word) -> bool:
     """Whether "my" or "our" stands before a thing, and nobody between: "my March salary"."""
     between = [word for word in words[:place] if word.index > owner.index]
+    if between and does_something(words[place : place + 1]):
+        return False  # "Our caretaker retired"
     return owner.lower in {"my", "our"} and not any(word.bare in PERSONS or canonical(word.bare) for word in between)
 
 
@@ -323,7 +334,9 @@ def _is_there(words: Sequence[Word], place: int) -> bool:
         one == "there's" or (one == "there" and two in {"is", "was", "will"}) for one, two in pairwise([*before, ""])
     )
     is_own = any(word.lower in FIRST - {"you", "your", "yours"} for word in behind)
-    others = (word.bare in PERSONS or canonical(word.bare) or word.lower in OF_THIRD or word.is_possessive for word in words)
+    others = (
+        word.bare in PERSONS or canonical(word.bare) or word.lower in OF_THIRD or word.is_possessive for word in words
+    )
     return is_said and is_own and not any(others)
 
 

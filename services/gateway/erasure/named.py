@@ -15,13 +15,13 @@ from services.gateway.erasure.wording import BEARERS, OFFICES, ROLES, Word, has
 _ROLES: Final = frozenset(map(lemma, ROLES))
 """As topics of a query: "manage" of "manager"."""
 
-_DOERS: Final = ("er", "or", "ist", "ian", "ant", "man", "woman", "person", "mate")
+_DOERS: Final = ("er", "or", "ist", "ian", "ant", "man", "woman", "person", "mate", "ee")
 """How words for what people do end: "lodger", "glazier"."""
 _DEVICES: Final = frozenset(
     """
     computer printer scooter trailer router server cooker mixer freezer scanner charger cruiser trawler freighter steamer
     tractor motor monitor  projector tanker paper theater theatre newsletter river water container
-    restaurant plant number folder car camper
+    coffee tree committee restaurant plant number folder car camper
     """.split()  # noqa: SIM905 - words
 )
 """Things whose words end so."""
@@ -57,7 +57,7 @@ def _hits(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> dict[int, list[int
         return _without(found, texts, names, is_of_other_bearer)
     # A name alone may be anything's, unless a text shows that it is somebody's.
     shows = any(is_somebody(texts[index], place) for index, hits in found.items() for place in hits)
-    return _without(found, texts, names, is_elsewhere) if shows and not wanted.topics else found
+    return _without(found, texts, names, is_elsewhere) if shows and not wanted.topics & BEARERS else found
 
 
 def _without(
@@ -84,8 +84,13 @@ def _places(wanted: Wanted, words: Sequence[Word]) -> list[int]:
 def _is_of_somebody(wanted: Wanted) -> bool:
     """Whether a query says who somebody is to the speaker, where they are from or by which title they go."""
     is_titled = any(name[0] in OFFICES for name in wanted.names)
-    return is_titled or bool(wanted.origin) or any(
-        canonical(topic) or topic in _ROLES or (topic.endswith(_DOERS) and topic not in _DEVICES) for topic in wanted.topics
+    return (
+        is_titled
+        or bool(wanted.origin)
+        or any(
+            canonical(topic) or topic in _ROLES or (topic.endswith(_DOERS) and topic not in _DEVICES)
+            for topic in wanted.topics
+        )
     )
 
 

@@ -57,6 +57,7 @@ _TOGETHER: Final = re.compile(r"\b(?:between|both|with|from)\b", re.IGNORECASE)
 _PARTS_MAX: Final = 6
 _COMMON: Final = LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
 """A capital makes no name of these."""
+_AIMS: Final = frozenset({"want", "need", "plan", "hope", "intend", "wish", "decide", "decision", "intention", "wait"})
 _OFFICES: Final = frozenset(
     """
     council bank school office clinic hospital surgery practice shop bakery pharmacy library gym club church garage firm
@@ -116,7 +117,9 @@ def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
     Returns:
         The words for each thing, at most six, and what they mean.
     """
-    parts = () if _TOGETHER.search(query) else tuple(_HOW.sub("", part) for part in _AND.split(query)[:_PARTS_MAX])
+    parts = tuple(_HOW.sub("", part) for part in _AND.split(query)[:_PARTS_MAX])
+    if any(_TOGETHER.search(part) for part in parts[:-1]):
+        parts = ()  # "dinner with Ana and my boss"
     read_parts = tuple((part, read(part)) for part in parts)
     if len(read_parts) > 1 and all(
         one.topics and (_is_enough(one) or _OWN.match(part)) and (not one.names or _is_clause(part, one))
@@ -164,6 +167,7 @@ def read(query: str) -> Wanted:
         if word.index not in in_names and word.lower not in numbers and word.bare not in LINKS | FIRST | PRONOUNS
     )
     topics = frozenset(word for word in topics if word in content_words(word) and word not in GENERIC)
+    topics = topics - _aims(words) or topics
     if _is_described_by_more(words, in_names):
         numbers = frozenset()  # "Rosemary, the neighbour from number 8": they say who that is
     is_of_origin = _is_first_name_of(words, in_names) and words[len(in_names)].lower == "from"
@@ -184,6 +188,11 @@ def read(query: str) -> Wanted:
         places=_places(words, names),
         own_words=_own_words(words) if not (names or talks) else frozenset(),
     )
+
+
+def _aims(words: Sequence[Word]) -> frozenset[str]:
+    """What only says that something is meant to be done: "when I want to retire", "my plan to emigrate"."""
+    return frozenset(lemma(one.bare) for one, two in pairwise(words) if two.lower == "to" and lemma(one.bare) in _AIMS)
 
 
 def _pairs(words: Sequence[Word], topics: frozenset[str]) -> frozenset[tuple[str, str]]:

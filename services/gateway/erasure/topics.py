@@ -170,5 +170,7 @@ def _is_of(text: str, told: re.Match[str]) -> bool:
     if opening is None or told.start() <= opening.start(1):
         return False
     first, second = opening[1].casefold(), opening[2].casefold()
+    if first in KIN:
+        return True  # "Cousin Al is in rehab"
     is_verb = second in AUXILIARIES or lemma(second) in VERBS
     return is_verb and first not in STOP | PRONOUNS | DETERMINERS

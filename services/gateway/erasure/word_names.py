@@ -35,6 +35,10 @@ _WHO: Final = frozenset({"from", "who", "whose", "whom", "next", "upstairs", "do
 """Behind a name at the beginning they say who it is, or name somebody else as well."""
 _AT: Final = frozenset({"in", "at", "on"})
 _OBJECTS: Final = frozenset({"to", "that", "it", "him", "them", "me", "us", "about", "on", "at", "for", "in", "off"})
+_PASTS: Final = frozenset(
+    "told felt lent brought caught fought sought meant dealt bent swore tore threw stuck hung shook struck spun crept fled".split()  # noqa: SIM905, E501 - words
+)
+"""Past forms that the lexicon has no verb for."""
 _PLACED_MAX: Final = 4
 """How far behind a name at the beginning its verb stands: "Mark in our accounts department owes me"."""
 
@@ -43,7 +47,9 @@ def stands_as_a_name(words: Sequence[Word], place: int) -> bool:
     """Returns whether a word in small letters that may be another one is a name: "ivy can do fridays", "with rose"."""
     after = next((word for word in words[place + 1 :] if word.lower not in ADVERBS), None)
     if place == 0:
-        does = after is not None and (after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or _is_past(after))
+        does = after is not None and (
+            after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or _is_past(after)
+        )
         is_asked = words[0].bare in _MODAL and after is not None and _is_base(after)
         return (does and not is_asked) or (after is not None and words[0].is_possessive)
     before = words[place - 1]
@@ -87,7 +93,7 @@ def does_something(behind: Sequence[Word]) -> bool:
     if verb.lower.endswith(("n't", "'ll", "'d")) or _is_past(verb):
         return True
     base = lemma(verb.bare)
-    if base in VERBS | _REACHES and base != verb.bare:
+    if base in VERBS | _REACHES and base != verb.bare and not verb.bare.endswith("ing"):
         return True
     is_third = verb.bare.endswith("s") and not verb.bare.endswith("ss") and verb.lower not in LINKS
     # A noun in the plural goes on with a verb: "Rose bushes need water".
@@ -117,7 +123,8 @@ def is_role(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_past(word: Word) -> bool:
-    return word.bare.endswith("ed") or (word.bare != lemma(word.bare) and lemma(word.bare) in VERBS)
+    is_irregular = word.bare != lemma(word.bare) and lemma(word.bare) in VERBS and not word.bare.endswith("ing")
+    return word.bare.endswith("ed") or is_irregular or word.bare in _PASTS
 
 
 def _is_base(word: Word) -> bool:

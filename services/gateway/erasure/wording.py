@@ -56,6 +56,8 @@ DETERMINERS: Final = _set("the a an his her their its this that these those")
 _TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")
 _SHORTENED: Final = PRONOUNS | {"that", "there", "here", "what", "who", "where", "how", "let", "everything", "all"}
 """Before "'s" these are no owners."""
+_SIBILANT: Final = ("x", "ch", "sh", "ss")
+"""Words that end so have a plural in "es"."""
 _GAINS: Final = {"savings": "save", "earnings": "earn", "winnings": "win", "takings": "take"}
 """Nouns of what somebody gets by doing something."""
 _MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
@@ -128,8 +130,13 @@ def is_topic(word: Word, topic: str) -> bool:
 
 def is_form(word: str, topic: str) -> bool:
     """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy", "retired" and "retirement"."""
-    if lemma(word) == topic:
-        return True
+    base = lemma(word)
+    if (
+        base == topic
+        or (topic.endswith(_SIBILANT) and f"{topic}e" == base)
+        or (base.endswith(_SIBILANT) and f"{base}e" == topic)
+    ):
+        return True  # "taxes" and "tax"
     length = max(5, len(topic) - 2)
     if len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4:
         return True
@@ -140,7 +147,7 @@ def is_form(word: str, topic: str) -> bool:
 
 def is_act_of(word: str, topic: str) -> bool:
     """Whether a word is a form of the verb that a noun is made of: "retired" for "retirement"."""
-    return _base_of(word) in _verbs_of(topic)
+    return bool(_bases_of(word) & _verbs_of(topic))
 
 
 def forms_of(topics: Iterable[str]) -> frozenset[str]:
@@ -160,14 +167,14 @@ def _verbs_of(noun: str) -> frozenset[str]:
 
 
 @text_cache(4_096)
-def _base_of(word: str) -> str:
-    """A form that is no noun, without its ending: "retire" of "retired"; empty for a word without one."""
+def _bases_of(word: str) -> frozenset[str]:
+    """What a form that is no noun may be of: "retire" of "retired"; none for a word without an ending."""
     if lemma(word) in VERBS:
-        return lemma(word)
+        return frozenset({lemma(word)})
     for ending in ("ed", "ing"):
         if word.endswith(ending):
-            return word.removesuffix(ending)
-    return ""
+            return frozenset({word.removesuffix(ending), f"{word.removesuffix(ending)}e"})
+    return frozenset()
 
 
 def names_other_kin(words: Sequence[Word], topics: frozenset[str]) -> bool:
