@@ -1,7 +1,7 @@
-"""What else bears a name that somebody has: places, works, bands, makes, streets, companies, other people. Pure functions.
+"""What else bears a name that somebody has: places, works, bands, makes, streets, companies. Pure functions.
 
-"My ex Tyler" is neither "Tyler, Texas" nor "Tyler, the Creator". Where a query says who somebody is, these stay; where it
-is only a name, they stay if another text shows that somebody is meant.
+"My ex Tyler" is neither "Tyler, Texas" nor "Tyler, the Creator". Where a query says who somebody is, these stay; where
+it is only a name, they stay if another text shows that somebody is meant.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from services.gateway.erasure.wording import (
 
 _REGIONS: Final = frozenset(
     """
-    alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois indiana
-    iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska
-    nevada new-hampshire new-jersey new-mexico new-york north-carolina north-dakota ohio oklahoma oregon pennsylvania
-    rhode-island south-carolina south-dakota tennessee texas utah vermont virginia washington west-virginia wisconsin
-    wyoming ontario quebec alberta manitoba saskatchewan british-columbia nova-scotia victoria queensland tasmania
-    england scotland wales ireland northern-ireland france germany italy spain portugal austria switzerland belgium
-    netherlands denmark sweden norway finland iceland poland hungary romania greece turkey russia ukraine croatia serbia
-    canada mexico brazil argentina chile peru colombia india china japan korea australia new-zealand south-africa egypt
-    morocco kenya nigeria ghana israel lebanon usa uk us united-states united-kingdom
+    alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho
+    illinois indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi
+    missouri montana nebraska nevada new-hampshire new-jersey new-mexico new-york north-carolina north-dakota
+    ohio oklahoma oregon pennsylvania rhode-island south-carolina south-dakota tennessee texas utah vermont
+    virginia washington west-virginia wisconsin wyoming ontario quebec alberta manitoba saskatchewan
+    british-columbia nova-scotia victoria queensland tasmania england scotland wales ireland northern-ireland
+    france germany italy spain portugal austria switzerland belgium netherlands denmark sweden norway finland
+    iceland poland hungary romania greece turkey russia ukraine croatia serbia canada mexico brazil argentina
+    chile peru colombia india china japan korea australia new-zealand south-africa egypt morocco kenya nigeria
+    ghana israel lebanon usa uk us united-states united-kingdom
     """.split()  # noqa: SIM905 - words
 )
 _STATE_CODES: Final = frozenset(
@@ -60,25 +61,26 @@ _SET_OUT: Final = frozenset({"fly", "flight", "train", "ferry"})
 _ONWARD: Final = frozenset({"back", "home", "over", "out", "up", "down", "again", "straight", "on"})
 _STREETS: Final = frozenset(
     """
-    street road avenue lane square park bridge hall beach island airport station university college school hospital church
-    hotel bank ltd inc gmbh plc llc group corp company foundation award prize boulevard drive close terrace gardens hill
-    lake river bay county valley theatre museum stadium
+    street road avenue lane square park bridge hall beach island airport station university college school
+    hospital church hotel bank ltd inc gmbh plc llc group corp company foundation award prize boulevard drive
+    close terrace gardens hill lake river bay county valley theatre museum stadium
     """.split()  # noqa: SIM905 - words
 )
 """With a capital behind a name they are streets, places and companies."""
 _OF_PERSONS: Final = frozenset(
     """
-    family appointment case matter meeting story affair thing account file dinner visit business twins kids girl boy
-    guy lady man woman couple party letter birthday wedding estate house call interview
+    family appointment case matter meeting story affair thing account file dinner visit business twins kids girl
+    boy guy lady man woman couple party letter birthday wedding estate house call interview
     """.split()  # noqa: SIM905 - words
 )
 """Behind a name these are matters of somebody: "the Roland affair"."""
 _OWNERS: Final = frozenset({"my", "our", "his", "her", "their", "this", "that"})
 _BEFORE_FIRST: Final = frozenset(
     """
-    poor dear old young little big both even only just again once then finally meanwhile yes no hi hello hey thanks thank
-    oh ok okay well maybe perhaps sometimes because since while when if although though unless until as like so but nor
-    good great sweet dearest lovely saint another today tomorrow yesterday tonight next last every
+    poor dear old young little big both even only just again once then finally meanwhile yes no hi hello hey
+    thanks thank oh ok okay well maybe perhaps sometimes because since while when if although though unless
+    until as like so but nor good great sweet dearest lovely saint another today tomorrow yesterday tonight next
+    last every
     """.split()  # noqa: SIM905 - words
 )
 """With a capital at the beginning and before a name these are no first names."""
@@ -104,7 +106,7 @@ def is_elsewhere(words: Sequence[Word], place: int, names: Sequence[str]) -> boo
 
 
 def is_of_other_bearer(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
-    """Returns whether a name in a text is nobody's, that of a make, or the surname of somebody else; as `is_elsewhere`."""
+    """Returns as `is_elsewhere`, or whether a name is that of a make or of somebody else: "Anne Frank", for "Frank"."""
     is_other = (
         is_of_a_make(words, place)
         or _is_make_of(words, place, names)
@@ -211,7 +213,7 @@ def _is_street(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
 def _is_surname(words: Sequence[Word], place: int, names: Sequence[str]) -> bool:
     """Whether a first name before it makes it another one's: "Anne Frank", where "my husband Frank" is meant."""
     before = _before(words, place)
-    if before is None and place and words[place - 1].index == words[place].index - 2:  # noqa: PLR2004 - a mark between
+    if before is None and place and words[place - 1].index == words[place].index - 2:
         return words[place - 1].text.isupper() and len(words[place - 1].text) == 1  # "H. G. Wells"
     if (
         before is None

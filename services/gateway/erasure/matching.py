@@ -10,28 +10,32 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.words.lexicon import AUXILIARIES, KIN, VERBS
+from services.common.values.words.lexicon import AUXILIARIES, VERBS
 from services.common.values.words.tokens import lemma
 from services.gateway.erasure.named import named
 from services.gateway.erasure.naming import is_name
+from services.gateway.erasure.owning import (
+    LIGHT,
+    is_another,
+    is_another_act,
+    is_called_own,
+    is_of_another,
+    is_own,
+    is_told_of_another,
+)
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
-from services.gateway.erasure.relations import canonical
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
-from services.gateway.erasure.word_names import adjacent, does_something, is_opening
+from services.gateway.erasure.word_names import adjacent, is_opening
 from services.gateway.erasure.wording import (
     ARTICLES,
     DETERMINERS,
     FIRST,
     LINKS,
     OF_THIRD,
-    PERSONS,
-    ROLES,
-    SELF,
     Chosen,
     Word,
     has,
-    is_act_of,
     is_form,
     is_topic,
     names_other_kin,
@@ -39,13 +43,29 @@ from services.gateway.erasure.wording import (
 )
 
 _BODY: Final = frozenset(
-    "knee shoulder hip back ankle wrist elbow neck foot hand heart eye ear tooth nose leg arm finger toe breast".split()  # noqa: SIM905
+    [
+        "knee",
+        "shoulder",
+        "hip",
+        "back",
+        "ankle",
+        "wrist",
+        "elbow",
+        "neck",
+        "foot",
+        "hand",
+        "heart",
+        "eye",
+        "ear",
+        "tooth",
+        "nose",
+        "leg",
+        "arm",
+        "finger",
+        "toe",
+        "breast",
+    ]
 )
-_WE: Final = frozenset({"i", "we", "i've", "we've", "i'm", "we're"})
-_OWNER_WORDS_MAX: Final = 3
-"""How far before a thing its owner stands: "my sister's old shoe size"."""
-_LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation", "loss", "visit", "attempt", "session"})
-"""Words that name a topic only together with another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +99,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         return []
     read_texts = [list(words_of(text)) for text in texts]
     if wanted.names:
-        of_name = [index for index in named(wanted, read_texts) if not _is_of_another(read_texts[index], wanted)]
+        of_name = [index for index in named(wanted, read_texts) if not is_of_another(read_texts[index], wanted)]
         if wanted.about_name:
             return of_name
         worded = {index for index in of_name if any(has(read_texts[index], topic) for topic in wanted.topics)}
@@ -104,7 +124,7 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         and all(any(is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
         and not is_apart(wanted.matters, texts[index])
         and not _is_of_another_part(read_texts[index], wanted)
-        and not _is_another_act(read_texts[index], wanted)
+        and not is_another_act(read_texts[index], wanted)
     ]
     possible = list(_of_the_kind(possible, read_texts, wanted))
     told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
@@ -137,16 +157,16 @@ def _by_topic(
     """Those with the most words of the topic; where none has any, the most similar ones."""
     if not wanted.topics:
         return list(possible) if wanted.numbers or wanted.owners else []
-    if told or any(_is_called_own(texts[index], wanted) for index in possible):
+    if told or any(is_called_own(texts[index], wanted) for index in possible):
         # The speaker has one: another's is not meant, nor is the kind.
-        possible = [index for index in possible if not _is_another(texts[index], wanted)]
-    counted = as_one_word(wanted.topics - _LIGHT or wanted.topics)
+        possible = [index for index in possible if not is_another(texts[index], wanted)]
+    counted = as_one_word(wanted.topics - LIGHT or wanted.topics)
     shared = {
         index: sum(any(has(_without_titles(texts[index]), word) for word in words) for words in counted)
         for index in possible
     }
     most = max(shared.values(), default=0)
-    own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
+    own = [index for index in possible if not wanted.own_words or is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
     if wanted.own_words and (worded or told or most == len(counted) > 1):
         # "The stammer gets worse": of what the speaker has called their own.
@@ -155,7 +175,7 @@ def _by_topic(
             for index in possible
             if shared[index] == most
             and (_opens_with_it(texts[index], wanted) or _names_it_whole(texts[index], counted, shared[index]))
-            and not _is_told_of_another(texts[index], wanted)
+            and not is_told_of_another(texts[index], wanted)
             and not _is_of_kind_alone(texts[index], wanted)
         ]
         known = _introduced([texts[index] for index in worded], [texts[index] for index in possible], wanted)
@@ -198,8 +218,8 @@ def _without_titles(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _has_a_part_of(words: Sequence[Word], topics: Collection[str]) -> bool:
-    """Whether a text has a word of a compound alone, which makes it look alike: "our break", where a break-in is meant."""
-    parts = {part for topic in topics if "-" in topic for part in topic.split("-") if len(part) > 3}  # noqa: PLR2004 - letters
+    """Whether a text has a word of a compound alone and so looks alike: "our break", where a break-in is meant."""
+    parts = {part for topic in topics if "-" in topic for part in topic.split("-") if len(part) > 3}
     return any(lemma(word.bare) in parts for word in words)
 
 
@@ -213,7 +233,7 @@ def _of_the_kind(possible: Sequence[int], texts: Sequence[Sequence[Word]], wante
 
 
 def _is_of_kind_alone(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a text has a word for the kind of the thing and not the thing: "the iron", where "iron values" are meant."""
+    """Whether a text has the word for the kind and not the thing: "the cash", where the cash register is meant."""
     kinds = [kind for kind, thing in wanted.pairs if not has(words, thing)]
     return any(lemma(word.bare) == kind for word in words[1:2] for kind in kinds)
 
@@ -237,146 +257,11 @@ def _is_of_another_part(words: Sequence[Word], wanted: Wanted) -> bool:
     return bool(asked and named) and not asked & named
 
 
-def _is_another_act(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a text has only the verb of a noun in the query, and a known thing behind it: "We operated the crane"."""
-    found = [place for place, word in enumerate(words) if any(is_topic(word, topic) for topic in wanted.topics)]
-    return bool(found) and all(
-        any(is_act_of(words[place].bare, topic) and lemma(words[place].bare) != topic for topic in wanted.topics)
-        and [word.lower for word in adjacent(words, place)[:1]] == ["the"]
-        for place in found
-    )
-
-
-def _is_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a query is about what the speaker does, and a text about what somebody else does: "My nan taught Welsh"."""
-    if not wanted.is_of_self:
-        return False
-    acts = [place for place, word in enumerate(words) if any(is_topic(word, topic) for topic in wanted.topics - _LIGHT)]
-    does = bool(acts) and all(_does_another(words, place) for place in acts) and bool(wanted.names)
-    return does or _is_told_of_another(words, wanted)
-
-
-def _is_told_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a text begins with somebody else who does what it tells: "My friend Ivo rows too"."""
-    if len(words) < 2 or any(word.lower in _WE for word in words[:1]):
-        return False
-    does_too = bool({"too", "also"} & {word.lower for word in words}) or any(
-        (one.lower, two.lower) == ("as", "well") for one, two in pairwise(words)
-    )
-    place = 1 if words[0].is_capital and words[1].lower in {"my", "our"} else 0  # behind the speaker: "Ada: My nan ..."
-    owner = words[place].lower in {"my", "our"}
-    if owner:
-        is_person = place + 1 < len(words) and words[place + 1].bare in ROLES
-        topical = next((n for n, word in enumerate(words) if any(is_topic(word, one) for one in wanted.topics)), 0)
-        return is_person and not any(word.lower in _WE for word in words[: topical or len(words)])
-    names = {part for name in wanted.names for part in name}
-    is_name = words[0].is_capital and words[0].bare not in names | wanted.topics | LINKS | FIRST | DETERMINERS
-    return does_too and is_name and lemma(words[1].bare) != words[1].bare and lemma(words[1].bare) in VERBS
-
-
 def near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
     """Returns those at least `low` and not far below the best one, best first."""
     best = max((similarities[index] for index in chosen), default=0.0)
     found = [index for index in chosen if similarities[index] >= max(low, best - margin)]
     return sorted(found, key=lambda index: -similarities[index])
-
-
-def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether the speaker's own thing is meant: nothing of others stands before the topic in the text."""
-    place = next((p for p, word in enumerate(words) if any(is_form(word.bare, t) for t in wanted.topics)), None)
-    if place is None:
-        return any(word.lower in wanted.own_words for word in words)
-    before = words[:place]
-    near = [word for word in before if words[place].index - word.index <= _OWNER_WORDS_MAX]
-    owner = next((word for word in reversed(near) if word.is_possessive or word.lower in OF_THIRD), None)
-    if owner is not None and owner.lower not in wanted.own_words:
-        return owner.bare in wanted.topics  # "my sister's shoe size"
-    if _is_told_to_somebody(words, place):
-        return True
-    if any(
-        one.lower in FIRST | wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)
-    ):
-        return False  # "my mother had arthritis"
-    if any(word.lower in wanted.own_words for word in before):
-        return True
-    if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
-        return True  # "the divorce of my brother"
-    if wanted.own_words == SELF and any(_is_owned(words, place, word) for word in near):
-        return True  # "what I earn", "our income"
-    if _is_there(words, place):
-        return True
-    if wanted.own_words == SELF:
-        return any(word.lower in _WE for word in words[place + 1 : place + 2])  # "in therapy we spoke"
-    is_of_another = any(word.lower in DETERMINERS or word.is_possessive or word.bare in PERSONS for word in before)
-    return not is_of_another and not _does_another(words, place)
-
-
-def _does_another(words: Sequence[Word], place: int) -> bool:
-    """Whether somebody right before a verb of the topic does it: "Jonas smokes"."""
-    before = words[place - 1] if place else None
-    is_somebody = before is not None and (before.is_capital or before.lower in {"he", "she", "they"})
-    is_somebody = is_somebody and before is not None and before.lower not in FIRST
-    return is_somebody and lemma(words[place].bare) in VERBS and does_something(words[place : place + 1])
-
-
-def _is_owned(words: Sequence[Word], place: int, owner: Word) -> bool:
-    """Whether "my" or "our" stands before a thing, and nobody between: "my March salary"."""
-    between = [word for word in words[:place] if word.index > owner.index]
-    if between and does_something(words[place : place + 1]):
-        return False  # "Our caretaker retired"
-    return owner.lower in {"my", "our"} and not any(word.bare in PERSONS or canonical(word.bare) for word in between)
-
-
-def _is_there(words: Sequence[Word], place: int) -> bool:
-    """Whether a text says that there is one, speaks of the speaker behind it, and of nobody else: "there's a bonus ... my pay"."""
-    before, behind = [word.lower for word in words[:place]], words[place + 1 :]
-    is_said = any(
-        one == "there's" or (one == "there" and two in {"is", "was", "will"}) for one, two in pairwise([*before, ""])
-    )
-    is_own = any(word.lower in FIRST - {"you", "your", "yours"} for word in behind)
-    others = (
-        word.bare in PERSONS or canonical(word.bare) or word.lower in OF_THIRD or word.is_possessive for word in words
-    )
-    return is_said and is_own and not any(others)
-
-
-def _is_told_to_somebody(words: Sequence[Word], place: int) -> bool:
-    """Whether the speaker tells somebody of it: "I asked my boss about my knee", "I told my mother about the knee"."""
-    before = words[:place]
-    if not before or words[place].index != before[-1].index + 1:
-        return False
-    if before[-1].lower in {"my", "our"}:
-        return True
-    is_about = len(before) > 1 and (before[-2].lower, before[-1].lower) in {("about", "the"), ("of", "the")}
-    is_of_another = place + 1 < len(words) and words[place + 1].lower == "of"  # "the diabetes of my aunt"
-    person = next((p for p, (one, two) in enumerate(pairwise(before)) if one.lower == "my" and two.bare in PERSONS), 0)
-    return is_about and not is_of_another and any(word.lower in _WE for word in before[:person])
-
-
-def _before_topic(words: Sequence[Word], wanted: Wanted) -> tuple[Word, Sequence[Word]] | None:
-    """The first word of the topic, and up to two right before it."""
-    for place, word in enumerate(words):
-        if any(is_topic(word, topic) for topic in wanted.topics):
-            near = words[max(0, place - 2) : place]
-            return word, [one for one in near if word.index - one.index <= len(near)]
-    return None
-
-
-def _is_called_own(words: Sequence[Word], wanted: Wanted) -> bool:
-    found = _before_topic(words, wanted)
-    return found is not None and any(word.lower in {"my", "our"} for word in found[1])
-
-
-def _is_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a query means one thing and a text another's ("the neighbour's dog") or the kind ("hot dogs")."""
-    found = _before_topic(words, wanted)
-    if found is None or wanted.is_of_other or wanted.owners:
-        return False
-    word, before = found
-    if any(one.is_possessive or one.lower in OF_THIRD for one in before):
-        return True
-    is_kind = any(is_form(word.bare, topic) and word.bare == f"{topic}s" for topic in wanted.singular)
-    return is_kind and not any(one.lower in DETERMINERS | FIRST or one.lower[0].isdigit() for one in before)
 
 
 def _opens_with_it(words: Sequence[Word], wanted: Wanted) -> bool:
@@ -391,7 +276,7 @@ def _introduced(own: Sequence[Sequence[Word]], texts: Sequence[Sequence[Word]], 
 
     What a text calls "the psychotherapist" is that one, however little else it has in common with the query.
     """
-    if any(_is_another(words, wanted) or _is_told_of_another(words, wanted) for words in texts):
+    if any(is_another(words, wanted) or is_told_of_another(words, wanted) for words in texts):
         return frozenset()
     return frozenset(
         word.bare

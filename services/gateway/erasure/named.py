@@ -19,9 +19,9 @@ _DOERS: Final = ("er", "or", "ist", "ian", "ant", "man", "woman", "person", "mat
 """How words for what people do end: "lodger", "glazier"."""
 _DEVICES: Final = frozenset(
     """
-    computer printer scooter trailer router server cooker mixer freezer scanner charger cruiser trawler freighter steamer
-    tractor motor monitor  projector tanker paper theater theatre newsletter river water container
-    coffee tree committee restaurant plant number folder car camper
+    computer printer scooter trailer router server cooker mixer freezer scanner charger cruiser trawler
+    freighter steamer tractor motor monitor projector tanker paper theater theatre newsletter river water
+    container coffee tree committee restaurant plant number folder car camper
     """.split()  # noqa: SIM905 - words
 )
 """Things whose words end so."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
 from services.common.values.words.tokens import lemma
+from services.gateway.erasure.word_names import ADVERBS, ALSO_WORDS, opens_as_a_word, stands_as_a_name
 from services.gateway.erasure.wording import (
     ARTICLES,
     DETERMINERS,
@@ -18,7 +19,6 @@ from services.gateway.erasure.wording import (
     TITLES,
     Word,
 )
-from services.gateway.erasure.word_names import ADVERBS, ALSO_WORDS, opens_as_a_word, stands_as_a_name
 
 _DATED: Final = frozenset("in until till since last next this early late mid every during".split())  # noqa: SIM905 - words
 """Before a month they make it a time: "in May"."""

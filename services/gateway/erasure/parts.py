@@ -16,7 +16,10 @@ from services.common.values.words.tokens import lemma
 _MORE: Final = (
     (
         "trip holiday vacation journey cruise tour visit stay weekend getaway break excursion",
-        "hotel flight ticket fly train ferry cabin hostel apartment campsite luggage pack book booking stay guide itinerary return land",
+        (
+            "hotel flight ticket "
+            "fly train ferry cabin hostel apartment campsite luggage pack book booking stay guide itinerary return land"
+        ),
     ),
     (
         "wedding marriage engagement proposal propose",

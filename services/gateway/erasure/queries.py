@@ -21,7 +21,6 @@ from services.gateway.erasure.wording import (
     GENERIC,
     LINKS,
     OF_THIRD,
-    OFFICES,
     SELF,
     Word,
     forms_of,
@@ -247,7 +246,7 @@ def _is_described(words: Sequence[Word], in_names: set[int]) -> bool:
 
 
 def _is_placed(words: Sequence[Word], place: int) -> bool:
-    """Whether behind a name of several words stands where they belong: "Mrs Ito of the council", "Jo Ito at the bank"."""
+    """Whether behind a name of several words stands where they belong: "Mrs Ito of the council"."""
     behind = words[place + 1 :]
     if place < 2 or not behind or behind[0].lower not in _KNOWN:
         return False

@@ -172,5 +172,5 @@ def _is_of(text: str, told: re.Match[str]) -> bool:
     first, second = opening[1].casefold(), opening[2].casefold()
     if first in KIN:
         return True  # "Cousin Al is in rehab"
-    is_verb = second in AUXILIARIES or lemma(second) in VERBS
+    is_verb = second in AUXILIARIES or lemma(second) in VERBS or second.endswith("ed")
     return is_verb and first not in STOP | PRONOUNS | DETERMINERS

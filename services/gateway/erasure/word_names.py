@@ -61,7 +61,7 @@ def stands_as_a_name(words: Sequence[Word], place: int) -> bool:
 
 
 def opens_as_a_word(words: Sequence[Word], place: int) -> bool:
-    """Returns whether a word with a capital that opens a sentence is no name: "Mark the day", "Grace period", "Will you".
+    """Returns whether a word with a capital that opens a sentence is no name: "Mark the day", "Grace period".
 
     A name goes on with what somebody does or is, or with who that is.
     """

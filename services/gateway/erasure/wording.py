@@ -58,6 +58,8 @@ _SHORTENED: Final = PRONOUNS | {"that", "there", "here", "what", "who", "where",
 """Before "'s" these are no owners."""
 _SIBILANT: Final = ("x", "ch", "sh", "ss")
 """Words that end so have a plural in "es"."""
+_STEM_MIN: Final = 5
+"""Letters of a verb that a noun is made of: "station" is of no "state"."""
 _GAINS: Final = {"savings": "save", "earnings": "earn", "winnings": "win", "takings": "take"}
 """Nouns of what somebody gets by doing something."""
 _MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
@@ -129,7 +131,7 @@ def is_topic(word: Word, topic: str) -> bool:
 
 
 def is_form(word: str, topic: str) -> bool:
-    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy", "retired" and "retirement"."""
+    """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy"."""
     base = lemma(word)
     if (
         base == topic
@@ -151,17 +153,17 @@ def is_act_of(word: str, topic: str) -> bool:
 
 
 def forms_of(topics: Iterable[str]) -> frozenset[str]:
-    """The verbs of nouns among the topics, with four letters or more: "inherit" of "inheritance"."""
-    return frozenset(verb for topic in topics for verb in _verbs_of(topic) if len(verb) > 3)  # noqa: PLR2004 - letters
+    """The verbs of nouns among the topics: "inherit" of "inheritance"."""
+    return frozenset(verb for topic in topics for verb in _verbs_of(topic))
 
 
 @text_cache(1_024)
 def _verbs_of(noun: str) -> frozenset[str]:
-    """What a noun may be made of, by its ending: "retire" of "retirement", "adopt" of "adoption", "resign" of "resignation"."""
+    """What a noun may be made of, by its ending: "retire" of "retirement", "resign" of "resignation"."""
     found: set[str] = set()
     for ending in ("ment", "ation", "ion", "ance", "ence"):
         stem = noun.removesuffix(ending)
-        if stem != noun and len(stem) > 3:  # noqa: PLR2004 - letters
+        if stem != noun and len(stem) >= _STEM_MIN:
             found |= {stem, f"{stem}e"}
     return frozenset(found)
 
