@@ -35,7 +35,7 @@ class Matter(NamedTuple):
 
 MATTERS: Final = (
     Matter(
-        "debt loan owe",
+        "debt loan",
         told="owe|owes|owed|loans?|overdraft|overdrawn|creditors?|arrears|in debt|repayments?|maxed out|"
         "pay(?:ing)? off|paying back",
         clear="bailiffs?|debt collectors?|overdraft|final demand",
@@ -143,14 +143,14 @@ MATTERS: Final = (
         apart=r"i(?:'ll|'d)?\sbet\s(?:it|he|she|they|you|we|i|that|there|the|my|your|his|her)|you\sbet|(?:best|safe)\sbet",
     ),
     Matter(
-        "drink drinking alcohol alcoholism rehab",
+        "drink drinking alcohol alcoholism",
         told=r"drunk|sober|alcohol|rehab|aa meetings?|to aa|drink too much|i drink|hangovers?|hungover|relapsed|"
         r"(?:bottles?|glass(?:es)?|pints?|cans?)\sof\s(?:wine|beer|gin|vodka|whisky|whiskey|rum|cider)",
         clear="aa meetings?|rehab",
         apart=r"(?:drink|drank|drinks|drinking)\s(?:my\s|our\s|some\s|(?:\w+\s){1,3}of\s|\w+\s)?"
         r"(?:coffee|tea|water|milk|juice|cocoa|lemonade|smoothies?)(?:\s\w+)?",
     ),
-    Matter("drug addiction rehab", told="cocaine|heroin|weed|cannabis|rehab|addict(?:ed|ion)?|clean for"),
+    Matter("drug addiction", told="cocaine|heroin|weed|cannabis|rehab|addict(?:ed|ion)?|clean for"),
     Matter(
         "divorce separation",
         told=r"divorc(?:ed|e|ing)|separat(?:ed|ion|ing)|custody|split up|broke up|alimony|decree\s(?:nisi|absolute)|"

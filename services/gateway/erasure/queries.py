@@ -13,7 +13,7 @@ from services.common.values.words.lexicon import PRONOUNS, VERBS
 from services.common.values.words.tokens import lemma
 from services.gateway.erasure.names import with_capitals
 from services.gateway.erasure.relations import mentions
-from services.gateway.erasure.topics import beginnings_of, names_matter
+from services.gateway.erasure.topics import beginnings_of, is_apart, names_matter
 from services.gateway.erasure.word_names import ALSO_WORDS
 from services.gateway.erasure.wording import (
     DETERMINERS,
@@ -101,8 +101,9 @@ class Wanted:
 
     @property
     def matters(self) -> frozenset[str]:
-        """The topics by which private matters are named; what the speaker pays for is no salary."""
-        return self.topics - {"pay"} if self.is_of_self else self.topics
+        """The topics by which private matters are named: not what the speaker pays for, nor "speech therapy"."""
+        topics = self.topics - {"pay"} if self.is_of_self else self.topics
+        return topics - {thing for kind, thing in self.pairs if is_apart({thing}, f"{kind} {thing}")}
 
     @property
     def told_terms(self) -> frozenset[str]:
@@ -121,7 +122,7 @@ def read_all(query: str) -> tuple[tuple[str, Wanted], ...]:
         parts = ()  # "dinner with Ana and my boss"
     read_parts = tuple((part, read(part)) for part in parts)
     if len(read_parts) > 1 and all(
-        one.topics and (_is_enough(one) or _OWN.match(part)) and (not one.names or _is_clause(part, one))
+        one.topics and (_is_clause(part, one) if one.names else _is_enough(one) or _OWN.match(part))
         for part, one in read_parts
     ):
         is_own = bool(read_parts[0][1].own_words)

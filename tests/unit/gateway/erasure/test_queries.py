@@ -55,6 +55,8 @@ def test_words_of_one_family_are_forms_of_a_topic(word: str, topic: str, *, expe
         ("my psychotherapy", "In therapy we are working on my panic attacks.", True),
         ("my psychotherapy", "The physiotherapist wants my shoulder.", False),
         ("my psychotherapy", "My speech therapist is ill.", False),
+        ("my speech therapy", "I see a psychotherapist on Mondays.", False),
+        ("what I owe the dealer", "My overdraft is at its limit.", False),
         ("my bonus", "On top there's a bonus, 8 percent, paid with my March salary.", True),
         ("my bonus", "There's a bonus for my sister.", False),
         ("what I earn", "My salary is 71,000.", True),
