@@ -32,6 +32,8 @@ _TALKED_OF: Final = re.compile(
 _ALONE: Final = re.compile(
     r"\s(?:alone|as\s(?:it|they|she|he)\s(?:is|are)|in\s(?:there|place)|please)\W{0,3}$", re.IGNORECASE
 )
+_RATHER: Final = re.compile(r",?\sbut\s(?:rather\s)?(?:the\s)?(?P<which>one\s.+|[A-Z].+)$")
+"""Behind what stays: what is meant instead."""
 _NEXT: Final = re.compile(r"(?:,|;|\sand|\sor|\snor)\s(?=(?:my|our|the|not)\s)", re.IGNORECASE)
 
 
@@ -42,8 +44,19 @@ def split(query: str) -> tuple[str, tuple[str, ...]]:
     if match is None or not match.start():
         return query, ()
     rest = _ALONE.sub("", asked[match.end() :].rstrip(" ).!"))
+    meant = asked[: match.start()].rstrip(" ,;(")
+    rather = _RATHER.search(rest)
+    if rather is not None:
+        meant, rest = _rather(meant, rather["which"]), rest[: rather.start()]
     parts = (_TALKED_OF.sub("", part.removeprefix("not ").strip()) for part in _NEXT.split(rest))
-    return asked[: match.start()].rstrip(" ,;("), tuple(part for part in parts if part)
+    return meant, tuple(part for part in parts if part)
+
+
+def _rather(meant: str, which: str) -> str:
+    """What is meant, by what says so behind "but": "not my son, but the one from the choir"."""
+    if which.startswith("one "):
+        return f"{meant} {which.removeprefix('one ')}"
+    return which if which.casefold().startswith(meant.casefold()) else meant
 
 
 def read_kept(phrases: Sequence[str]) -> tuple[Wanted, ...]:

@@ -13,7 +13,8 @@ from typing import Final
 
 from services.common.values.words.lexicon import KIN
 from services.gateway.erasure.topics import is_told_beside
-from services.gateway.erasure.wording import DETERMINERS, FIRST, ROLES, Word, has, is_topic, words_of
+from services.gateway.erasure.word_names import does_something
+from services.gateway.erasure.wording import DETERMINERS, FIRST, OF_THIRD, ROLES, Word, has, is_topic, words_of
 
 _SUBJECTS: Final = frozenset(
     "it it's its that's they they're they've they'd they'll their he he's he'd he'll his she she's she'd she'll her this that".split()  # noqa: SIM905, E501 - words
@@ -34,7 +35,7 @@ _ANSWER: Final = re.compile(
     r"^(?:yes|yeah|yep|no|nope|not\s(?:yet|really|at\sall)|a\slot|a\slittle|never|always)\b", re.IGNORECASE
 )
 _UNSAID: Final = re.compile(
-    r"\b(?:know|knows|found\sout|finds?\sout|told\sme\sso|understand|understands|agrees?|agreed|objects?|objected)\s{0,3}(?:yet|either)?[.!]?$",
+    r"\b(?:know|knows|found\sout|finds?\sout|told\sme\sso|understand|understands|agrees?|agreed|objects?|objected)(?:\sabout\s(?:it|that|this))?\s{0,3}(?:yet|either)?[.!]?$",
     re.IGNORECASE,
 )
 """A verb that lacks its object: "My wife doesn't know." """
@@ -135,7 +136,7 @@ def _going_on(
                 _goes_on(about.text, line.text, is_of_person=is_of_person, names=names)
                 or (line.is_assistant and _repeats_a_number(about.text, line.text))
                 or _is_of_who_was_named(about.text, line.text)
-                or (not line.is_assistant and _names_the_same(head, about.text, line.text))
+                or (not line.is_assistant and _names_the_same(topics, head, about.text, line.text))
                 or (not line.is_assistant and not is_of_person and _takes_up(about.text, line.text))
                 or (not line.is_assistant and is_told_beside(topics, line.text))
                 or (not line.is_assistant and _answers(line, before, lines, meant))
@@ -193,11 +194,18 @@ def _is_of_who_was_named(about: str, text: str) -> bool:
     return match is not None and match["name"] in {named["name"] for named in _INTRODUCED.finditer(about)}
 
 
-def _names_the_same(head: str, about: str, text: str) -> bool:
-    """Whether a text speaks of "the dealer" right after one that names the dealer, and of nobody and nowhere else."""
+def _names_the_same(topics: Collection[str], head: str, about: str, text: str) -> bool:
+    """Whether a text speaks of "the dealer" right after one that names the dealer, and of nobody and nowhere else.
+
+    Or says all words of the query of nobody else: "the foam against hair loss", for "my hair loss".
+    """
     if not head or len(text) > _CHARS_MAX or _OF_ANOTHER.search(text) is not None:
         return False
     first, second = list(words_of(about)), list(words_of(text))
+    if _is_its_subject(topics, head, second):
+        return has(first, head)  # "The inheritance is at the bank in Ulm"
+    if len(topics) > 1 and all(has(second, topic) for topic in topics) and not _person_words(text):
+        return not any(word.is_possessive or word.lower in OF_THIRD for word in second)
     if any(word.is_possessive for word in second) or _names_in(second) - _names_in(first):
         return False
     if len(second) > 1 and second[0].lower in DETERMINERS | {"my", "our"} and not is_topic(second[1], head):
@@ -209,6 +217,16 @@ def _names_the_same(head: str, about: str, text: str) -> bool:
         if before.lower == "the" and word.index == before.index + 1 and not (after and after.lower in _WHICH)
     ]
     return has(first, head) and any(is_topic(word, head) for word in known)
+
+
+def _is_its_subject(topics: Collection[str], head: str, words: Sequence[Word]) -> bool:
+    """Whether a text begins with the thing itself, which does or is something: "The singing lessons are on Monday"."""
+    if not words or words[0].lower != "the":
+        return False
+    place = 1
+    while place < len(words) and any(is_topic(words[place], topic) for topic in topics):
+        place += 1
+    return place > 1 and is_topic(words[place - 1], head) and does_something(words[place:])
 
 
 _WHICH: Final = frozenset({"of", "in", "at", "on", "from", "for", "with"})
@@ -276,6 +294,8 @@ def _has_open_object(
         return False  # "her car"
     start = text.casefold().find(pronoun)
     nouns = [match["noun"].casefold() for match in _NOUN_BEFORE.finditer(text[: max(0, start)])]
+    if nouns and words[place - 1].lower in _FOR and words[place - 2].bare == nouns[-1]:
+        nouns.pop()  # "a cream for it"
     if pronoun in {"him", "her"}:
         people = [noun for noun in nouns if noun in KIN | ROLES]
         # The subject of a verb is not its object: "The manager let him off".
@@ -284,9 +304,13 @@ def _has_open_object(
     if pronoun == "them":
         return not any(noun.endswith("s") for noun in nouns)
     named = any(word.is_capital and word.index and word.lower not in FIRST for word in words[:place])
-    return not named and not any(not noun.endswith("s") and noun not in KIN | ROLES | _NO_THINGS for noun in nouns)
+    return not named and not any(
+        not noun.endswith(("s", "ist", "ician")) and noun not in KIN | ROLES | _NO_THINGS for noun in nouns
+    )
 
 
+_FOR: Final = frozenset({"for", "against", "about", "of", "after"})
+"""Between what somebody gets and what it is for."""
 _NO_THINGS: Final = frozenset(
     ["everybody", "everyone", "nobody", "studio", "manager", "director", "judge", "council", "insurance", "bank"]
 )

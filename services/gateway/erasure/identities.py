@@ -11,6 +11,7 @@ from services.gateway.erasure.exceptions import is_kept, read_kept
 from services.gateway.erasure.followups import Line
 from services.gateway.erasure.model import ErasureSettings, Planned
 from services.gateway.erasure.namesakes import Person, Verdict, persons_of, verdicts
+from services.gateway.erasure.naming import is_name
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.relations import mentions
 from services.gateway.erasure.same_matter import Thing, same_matter, thing_of
@@ -70,7 +71,7 @@ class Identities:
         narrowed = Narrowed(list(chosen), [])
         persons = persons_of(asked.text, asked.wanted, asked.kept)
         if persons:
-            about = [p for p in found if any(mentions(p.text, person.names) for person in persons)]
+            about = [p for p in found if any(_names(p.text, person) for person in persons)]
             lines = await self._lines(tenant_id, user_id, about, reader, before=self._settings.follow_up_turns)
             narrowed = of_persons(persons, about, narrowed.memories, lines, self._settings.follow_up_turns)
         thing = thing_of(asked.text, asked.wanted)
@@ -92,6 +93,13 @@ class Identities:
             tenant_id, user_id, ids, before=before, behind=0, reader=reader, limit=limit
         )
         return [line for _, line in around]
+
+
+def _names(text: str, person: Person) -> bool:
+    """Whether a text has the name, and not the word that it is too: "Hope it rains"."""
+    words = list(words_of(text))
+    is_word = not any(is_name(words, place, tuple(person.names)) for place in range(len(words)))
+    return bool(mentions(text, person.names)) and not is_word
 
 
 def of_persons(

@@ -10,22 +10,29 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from services.common.values.words.lexicon import AUXILIARIES, KIN, VERBS
+from services.common.values.words.lexicon import AUXILIARIES, VERBS
 from services.common.values.words.tokens import lemma
-from services.gateway.erasure.naming import is_name, is_of_a_make, surname_behind
+from services.gateway.erasure.named import named
+from services.gateway.erasure.naming import is_name
+from services.gateway.erasure.owning import (
+    LIGHT,
+    is_another,
+    is_another_act,
+    is_called_own,
+    is_of_another,
+    is_own,
+    is_told_of_another,
+)
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
+from services.gateway.erasure.word_names import adjacent, is_opening
 from services.gateway.erasure.wording import (
     ARTICLES,
-    BEARERS,
     DETERMINERS,
     FIRST,
     LINKS,
     OF_THIRD,
-    PERSONS,
-    ROLES,
-    SELF,
     Chosen,
     Word,
     has,
@@ -36,13 +43,29 @@ from services.gateway.erasure.wording import (
 )
 
 _BODY: Final = frozenset(
-    "knee shoulder hip back ankle wrist elbow neck foot hand heart eye ear tooth nose leg arm finger toe breast".split()  # noqa: SIM905
+    [
+        "knee",
+        "shoulder",
+        "hip",
+        "back",
+        "ankle",
+        "wrist",
+        "elbow",
+        "neck",
+        "foot",
+        "hand",
+        "heart",
+        "eye",
+        "ear",
+        "tooth",
+        "nose",
+        "leg",
+        "arm",
+        "finger",
+        "toe",
+        "breast",
+    ]
 )
-_WE: Final = frozenset({"i", "we", "i've", "we've", "i'm", "we're"})
-_OWNER_WORDS_MAX: Final = 3
-"""How far before a thing its owner stands: "my sister's old shoe size"."""
-_LIGHT: Final = frozenset({"trouble", "problem", "issue", "situation", "loss", "visit", "attempt", "session"})
-"""Words that name a topic only together with another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +99,32 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         return []
     read_texts = [list(words_of(text)) for text in texts]
     if wanted.names:
-        named = [index for index in _named(wanted, read_texts) if not _is_of_another(read_texts[index], wanted)]
+        of_name = [index for index in named(wanted, read_texts) if not is_of_another(read_texts[index], wanted)]
         if wanted.about_name:
-            return named
-        worded = {index for index in named if any(has(read_texts[index], topic) for topic in wanted.topics)}
+            return of_name
+        worded = {index for index in of_name if any(has(read_texts[index], topic) for topic in wanted.topics)}
         # The name alone makes texts similar: beside texts with words of the topic they must be as near as those.
         best = max((similarities[index] for index in worded), default=0.0)
         low = max(rules.with_name_min, best - rules.similarity_margin)
         return [
             index
-            for index in named
+            for index in of_name
             if index in worded
             or similarities[index] >= low
-            or told_of(wanted.topics, texts[index])
-            or goes_with(wanted.topics, [word.bare for word in read_texts[index]])
+            or told_of(wanted.matters, texts[index])
+            or (
+                _has_its_place(wanted, read_texts[index])
+                and goes_with(wanted.topics, [word.bare for word in read_texts[index]])
+            )
         ]
     possible = [
         index
         for index, words in enumerate(read_texts)
         if wanted.numbers <= {word.lower for word in words}
         and all(any(is_name(words, place, (owner,)) for place in range(len(words))) for owner in wanted.owners)
-        and not is_apart(wanted.topics, texts[index])
+        and not is_apart(wanted.matters, texts[index])
         and not _is_of_another_part(read_texts[index], wanted)
+        and not is_another_act(read_texts[index], wanted)
     ]
     possible = list(_of_the_kind(possible, read_texts, wanted))
     told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
@@ -105,13 +132,18 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
     return sorted({*by_words, *told})
 
 
+def _has_its_place(wanted: Wanted, words: Sequence[Word]) -> bool:
+    """Whether a text names the place that a query names, not only whom it is for: "the weekend in Bruges for Mum"."""
+    return not wanted.places or any(is_name(words, at, name) for at in range(len(words)) for name in wanted.places)
+
+
 def _is_told(wanted: Wanted, text: str, similarity: float, rules: Rules) -> bool:
     """Whether the speaker tells of a matter of the query in other words."""
     if wanted.is_of_other or wanted.owners:
         return False
-    if similarity >= rules.told_min and told_of(wanted.topics, text):
+    if similarity >= rules.told_min and told_of(wanted.matters, text):
         return True
-    return similarity >= rules.clear_min and is_clearly_told(wanted.topics, text)
+    return similarity >= rules.clear_min and is_clearly_told(wanted.matters, text)
 
 
 def _by_topic(
@@ -125,29 +157,36 @@ def _by_topic(
     """Those with the most words of the topic; where none has any, the most similar ones."""
     if not wanted.topics:
         return list(possible) if wanted.numbers or wanted.owners else []
-    if told or any(_is_called_own(texts[index], wanted) for index in possible):
+    if told or any(is_called_own(texts[index], wanted) for index in possible):
         # The speaker has one: another's is not meant, nor is the kind.
-        possible = [index for index in possible if not _is_another(texts[index], wanted)]
-    counted = as_one_word(wanted.topics - _LIGHT or wanted.topics)
-    shared = {index: sum(any(has(texts[index], word) for word in words) for words in counted) for index in possible}
+        possible = [index for index in possible if not is_another(texts[index], wanted)]
+    counted = as_one_word(wanted.topics - LIGHT or wanted.topics)
+    shared = {
+        index: sum(any(has(_without_titles(texts[index]), word) for word in words) for words in counted)
+        for index in possible
+    }
     most = max(shared.values(), default=0)
-    own = [index for index in possible if not wanted.own_words or _is_own(texts[index], wanted)]
+    own = [index for index in possible if not wanted.own_words or is_own(texts[index], wanted)]
     worded = [index for index in own if most and shared[index] == most]
-    if worded and wanted.own_words:
+    if wanted.own_words and (worded or told or most == len(counted) > 1):
         # "The stammer gets worse": of what the speaker has called their own.
         same = [
             index
             for index in possible
             if shared[index] == most
             and (_opens_with_it(texts[index], wanted) or _names_it_whole(texts[index], counted, shared[index]))
-            and not _is_told_of_another(texts[index], wanted)
+            and not is_told_of_another(texts[index], wanted)
+            and not _is_of_kind_alone(texts[index], wanted)
         ]
         known = _introduced([texts[index] for index in worded], [texts[index] for index in possible], wanted)
         worded += [
             index
             for index in same
             if index not in worded
-            and (similarities[index] >= rules.beside_words_min or {word.bare for word in texts[index][1:2]} & known)
+            and (
+                similarities[index] >= rules.beside_words_min
+                or (most == len(counted) and {word.bare for word in texts[index][1:2]} & known)
+            )
         ]
     if worded and most < len(counted):
         # Only a part of the words: they must be near as well.
@@ -155,8 +194,33 @@ def _by_topic(
         worded = near(worded, similarities, low, rules.similarity_margin)
     best = max((similarities[index] for index in worded), default=0.0)
     low = max(rules.beside_words_min if worded or told else rules.similarity_min, best - rules.similarity_margin)
-    others = [index for index in own if not shared[index] and not names_other_kin(texts[index], wanted.topics)]
+    others = [
+        index
+        for index in own
+        if not any(has(texts[index], topic) for words in counted for topic in words)
+        and not names_other_kin(texts[index], wanted.topics)
+        and not _has_a_part_of(texts[index], wanted.topics)
+    ]
     return sorted([*worded, *near(others, similarities, low, rules.similarity_margin)[: rules.alone_max]])
+
+
+def _without_titles(words: Sequence[Word]) -> Sequence[Word]:
+    """Without words that are a part of a name: "the Pension Adler", where a pension is meant."""
+    return [
+        word
+        for place, word in enumerate(words)
+        if not (
+            word.is_capital
+            and not is_opening(words, place)
+            and any(one.is_capital for one in adjacent(words, place)[:1])
+        )
+    ]
+
+
+def _has_a_part_of(words: Sequence[Word], topics: Collection[str]) -> bool:
+    """Whether a text has a word of a compound alone and so looks alike: "our break", where a break-in is meant."""
+    parts = {part for topic in topics if "-" in topic for part in topic.split("-") if len(part) > 3}
+    return any(lemma(word.bare) in parts for word in words)
 
 
 def _of_the_kind(possible: Sequence[int], texts: Sequence[Sequence[Word]], wanted: Wanted) -> Sequence[int]:
@@ -166,6 +230,12 @@ def _of_the_kind(possible: Sequence[int], texts: Sequence[Sequence[Word]], wante
         if whole:
             possible = [index for index in possible if index in whole or not _is_of_kind(texts[index], thing)]
     return possible
+
+
+def _is_of_kind_alone(words: Sequence[Word], wanted: Wanted) -> bool:
+    """Whether a text has the word for the kind and not the thing: "the cash", where the cash register is meant."""
+    kinds = [kind for kind, thing in wanted.pairs if not has(words, thing)]
+    return any(lemma(word.bare) == kind for word in words[1:2] for kind in kinds)
 
 
 def _is_of_kind(words: Sequence[Word], thing: str) -> bool:
@@ -187,143 +257,11 @@ def _is_of_another_part(words: Sequence[Word], wanted: Wanted) -> bool:
     return bool(asked and named) and not asked & named
 
 
-def _is_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a query is about what the speaker does, and a text about what a relative does: "My nan taught Welsh"."""
-    return wanted.is_of_self and _is_told_of_another(words, wanted)
-
-
-def _is_told_of_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a text begins with somebody else who does what it tells: "My friend Ivo rows too"."""
-    if len(words) < 2 or any(word.lower in _WE for word in words[:1]):
-        return False
-    does_too = bool({"too", "also"} & {word.lower for word in words}) or any(
-        (one.lower, two.lower) == ("as", "well") for one, two in pairwise(words)
-    )
-    place = 1 if words[0].is_capital and words[1].lower in {"my", "our"} else 0  # behind the speaker: "Ada: My nan ..."
-    owner = words[place].lower in {"my", "our"}
-    if owner:
-        is_person = place + 1 < len(words) and words[place + 1].bare in ROLES
-        topical = next((n for n, word in enumerate(words) if any(is_topic(word, one) for one in wanted.topics)), 0)
-        return is_person and not any(word.lower in _WE for word in words[: topical or len(words)])
-    names = {part for name in wanted.names for part in name}
-    is_name = words[0].is_capital and words[0].bare not in names | wanted.topics | LINKS | FIRST | DETERMINERS
-    return does_too and is_name and lemma(words[1].bare) != words[1].bare and lemma(words[1].bare) in VERBS
-
-
 def near(chosen: Sequence[int], similarities: Sequence[float], low: float, margin: float) -> list[int]:
     """Returns those at least `low` and not far below the best one, best first."""
     best = max((similarities[index] for index in chosen), default=0.0)
     found = [index for index in chosen if similarities[index] >= max(low, best - margin)]
     return sorted(found, key=lambda index: -similarities[index])
-
-
-def _named(wanted: Wanted, texts: Sequence[Sequence[Word]]) -> list[int]:
-    """Texts with all numbers, and one of the names: by its own or with the surname that all of them give it."""
-    found: list[int] = []
-    surnamed: dict[str, list[int]] = {}
-    for index, words in enumerate(texts):
-        if not wanted.numbers <= {word.lower for word in words}:
-            continue
-        hits = [
-            place
-            for place in range(len(words))
-            for name in wanted.names
-            if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
-        ]
-        hits = [p for p in hits if not _is_from_elsewhere(words, p, wanted) and not _is_of_thing(words, p, wanted)]
-        if wanted.topics & ROLES:
-            hits = [place for place in hits if not is_of_a_make(words, place)]
-        others = [surname_behind(words, place, wanted.names) for place in hits]
-        if "" in others:
-            found.append(index)
-        for surname in others:
-            if surname:
-                surnamed.setdefault(surname, []).append(index)
-    if not found and len(surnamed) == 1:
-        (found,) = surnamed.values()
-    return sorted(set(found))
-
-
-def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wanted: Wanted) -> bool:
-    """Whether a word in small letters is a name by where somebody is from: "rose from the choir sings alto"."""
-    is_from = words[place].bare in name and place + 2 < len(words) and words[place + 1].lower == "from"
-    return is_from and any(has(words[place + 2 : place + 4], word) for word in wanted.origin)
-
-
-def _is_of_thing(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
-    """Whether a name is that of a work or a place: "the opera Salome", where "my tutor Salome" is meant."""
-    if not place or words[place - 1].index != words[place].index - 1:
-        return False
-    return words[place - 1].bare in BEARERS and lemma(words[place - 1].bare) not in wanted.topics
-
-
-def _is_from_elsewhere(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
-    """Whether somebody of the name is from somewhere else than the query says: "Ron from the bank"."""
-    if not wanted.origin or place + 2 >= len(words) or words[place + 1].lower != "from":
-        return False
-    return not any(has(words[place + 2 : place + 5], word) for word in wanted.origin)
-
-
-def _is_own(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether the speaker's own thing is meant: nothing of others stands before the topic in the text."""
-    place = next((p for p, word in enumerate(words) if any(is_form(word.bare, t) for t in wanted.topics)), None)
-    if place is None:
-        return any(word.lower in wanted.own_words for word in words)
-    before = words[:place]
-    near = [word for word in before if words[place].index - word.index <= _OWNER_WORDS_MAX]
-    owner = next((word for word in reversed(near) if word.is_possessive or word.lower in OF_THIRD), None)
-    if owner is not None and owner.lower not in wanted.own_words:
-        return owner.bare in wanted.topics  # "my sister's shoe size"
-    if _is_told_to_somebody(words, place):
-        return True
-    if any(one.lower in wanted.own_words and two.bare in PERSONS - wanted.topics for one, two in pairwise(before)):
-        return False  # "my mother had arthritis"
-    if any(word.lower in wanted.own_words for word in before):
-        return True
-    if wanted.topics & KIN and any(word.lower in wanted.own_words for word in words[place:]):
-        return True  # "the divorce of my brother"
-    if wanted.own_words == SELF:
-        return any(word.lower in _WE for word in words[place + 1 : place + 2])  # "in therapy we spoke"
-    return not any(word.lower in DETERMINERS or word.is_possessive for word in before)
-
-
-def _is_told_to_somebody(words: Sequence[Word], place: int) -> bool:
-    """Whether the speaker tells somebody of it: "I asked my boss about my knee", "I told my mother about the knee"."""
-    before = words[:place]
-    if not before or words[place].index != before[-1].index + 1:
-        return False
-    if before[-1].lower in {"my", "our"}:
-        return True
-    is_about = len(before) > 1 and (before[-2].lower, before[-1].lower) in {("about", "the"), ("of", "the")}
-    is_of_another = place + 1 < len(words) and words[place + 1].lower == "of"  # "the diabetes of my aunt"
-    person = next((p for p, (one, two) in enumerate(pairwise(before)) if one.lower == "my" and two.bare in PERSONS), 0)
-    return is_about and not is_of_another and any(word.lower in _WE for word in before[:person])
-
-
-def _before_topic(words: Sequence[Word], wanted: Wanted) -> tuple[Word, Sequence[Word]] | None:
-    """The first word of the topic, and up to two right before it."""
-    for place, word in enumerate(words):
-        if any(is_topic(word, topic) for topic in wanted.topics):
-            near = words[max(0, place - 2) : place]
-            return word, [one for one in near if word.index - one.index <= len(near)]
-    return None
-
-
-def _is_called_own(words: Sequence[Word], wanted: Wanted) -> bool:
-    found = _before_topic(words, wanted)
-    return found is not None and any(word.lower in {"my", "our"} for word in found[1])
-
-
-def _is_another(words: Sequence[Word], wanted: Wanted) -> bool:
-    """Whether a query means one thing and a text another's ("the neighbour's dog") or the kind ("hot dogs")."""
-    found = _before_topic(words, wanted)
-    if found is None or wanted.is_of_other or wanted.owners:
-        return False
-    word, before = found
-    if any(one.is_possessive or one.lower in OF_THIRD for one in before):
-        return True
-    is_kind = any(is_form(word.bare, topic) and word.bare == f"{topic}s" for topic in wanted.singular)
-    return is_kind and not any(one.lower in DETERMINERS | FIRST or one.lower[0].isdigit() for one in before)
 
 
 def _opens_with_it(words: Sequence[Word], wanted: Wanted) -> bool:
@@ -338,7 +276,7 @@ def _introduced(own: Sequence[Sequence[Word]], texts: Sequence[Sequence[Word]], 
 
     What a text calls "the psychotherapist" is that one, however little else it has in common with the query.
     """
-    if any(_is_another(words, wanted) or _is_told_of_another(words, wanted) for words in texts):
+    if any(is_another(words, wanted) or is_told_of_another(words, wanted) for words in texts):
         return frozenset()
     return frozenset(
         word.bare
@@ -366,6 +304,6 @@ def reason_of(wanted: Wanted, text: str) -> Chosen:
         return Chosen.NAME
     if any(has(words, topic) for topic in wanted.topics) or wanted.numbers & {word.lower for word in words}:
         return Chosen.WORDS
-    if told_of(wanted.topics, text) or is_clearly_told(wanted.topics, text):
+    if told_of(wanted.matters, text) or is_clearly_told(wanted.matters, text):
         return Chosen.MATTER
     return Chosen.SIMILARITY

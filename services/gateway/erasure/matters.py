@@ -119,15 +119,17 @@ MATTERS: Final = (
         apart=r"hearing\s(?:dogs?|is\son|on\s\d|about|from|date)|(?:court|tribunal|disciplinary|public|planning)\shearing",
     ),
     Matter(
-        "weight",
+        "weight weigh",
         told=r"i weigh|i weighed|(?:lost|gained|put\son)\s\w+\s(?:kilos|kg|pounds|stone)",
         apart=r"(?:my|our|the|his|her)\s(?!body|whole)[\w-]+\s(?:weighs?|weighed)|atomic\sweight|weight\sof\sthe\s(?:box|parcel)",
     ),
     Matter(
-        "therapy therapist psychologist counselling",
-        told="therap(?:y|ist|ists)|psycholog(?:y|ist)|psychiatrist|counsell(?:or|ing)|"
+        "therapy therapist psychotherapy psychotherapist psychologist psychiatrist counselling counsellor shrink",
+        told=r"(?:psycho)?therap(?:y|ist|ists)|psycholog(?:y|ist)|psychiatr(?:y|ist)|counsell(?:or|ing)|"
         "(?:last|next|first) session|antidepressants?|"
         "sertraline|citalopram|fluoxetine|prozac",
+        apart=r"(?:physical|occupational|speech|radiation|gene|hormone|light|aroma|retail|couples?|art|music|massage)\s"
+        r"therap(?:y|ies|ists?)",
     ),
     Matter(
         "argument quarrel fight row dispute",
@@ -145,7 +147,7 @@ MATTERS: Final = (
         told=r"drunk|sober|alcohol|rehab|aa meetings?|to aa|drink too much|i drink|hangovers?|hungover|relapsed|"
         r"(?:bottles?|glass(?:es)?|pints?|cans?)\sof\s(?:wine|beer|gin|vodka|whisky|whiskey|rum|cider)",
         clear="aa meetings?|rehab",
-        apart=r"(?:drink|drank|drinks|drinking)\s(?:my\s|our\s|some\s|a\slot\sof\s|\w+\s)?"
+        apart=r"(?:drink|drank|drinks|drinking)\s(?:my\s|our\s|some\s|(?:\w+\s){1,3}of\s|\w+\s)?"
         r"(?:coffee|tea|water|milk|juice|cocoa|lemonade|smoothies?)(?:\s\w+)?",
     ),
     Matter("drug addiction", told="cocaine|heroin|weed|cannabis|rehab|addict(?:ed|ion)?|clean for"),
@@ -229,6 +231,7 @@ MATTERS: Final = (
         r"marry\sin|hen (?:party|night|do)|stag (?:party|night|do)",
         clear="caterer|the bridesmaids|honeymoon|hen (?:party|night|do)|stag (?:party|night|do)|"
         "seating plan|guest list",
+        apart=r"(?:line|phone|number|toilet|loo)\s(?:\w+\s)?(?:is|was|are)\s(?:\w+\s)?engaged",
     ),
     Matter(
         "moving relocation house+move move+house move+home flat+move",

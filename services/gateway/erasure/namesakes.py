@@ -7,6 +7,7 @@ Pure functions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -41,6 +42,7 @@ class Person:
     names: frozenset[str]
     asked: Described
     kept: tuple[Described, ...] = ()
+    full: re.Pattern[str] | None = None  # the whole name, where it has several words
 
     def __bool__(self) -> bool:
         """Whether the query says more than the name."""
@@ -58,14 +60,26 @@ def persons_of(query: str, wanted: Wanted, kept: Sequence[str]) -> list[Person]:
     names = [frozenset(name) - OFFICES for name in wanted.names or [(owner,) for owner in wanted.owners]]
     staying = [(phrase, name) for phrase in kept for name in names]
     found = [
-        Person(name, _joined(mentions(query, name)), tuple(_kept(phrase, name) for phrase, of in staying if of == name))
-        for name in names
+        Person(
+            name,
+            _joined(mentions(query, name)),
+            tuple(_kept(phrase, name) for phrase, of in staying if of == name),
+            _full_name(whole),
+        )
+        for name, whole in zip(names, wanted.names or [(owner,) for owner in wanted.owners], strict=True)
     ]
     roles = frozenset(filter(None, map(canonical, wanted.topics))) if wanted.about_name else frozenset[str]()
     if roles and len(found) == 1 and not found[0].asked:
         # The name is that of a role: "my brother-in-law".
-        found = [Person(found[0].names, Described(roles, words=wanted.topics), found[0].kept)]
+        found = [replace(found[0], asked=Described(roles, words=wanted.topics))]
     return [person for person in found if person]
+
+
+def _full_name(name: Sequence[str]) -> re.Pattern[str] | None:
+    """Somebody of the whole name is the one who is meant, whoever else has a part of it."""
+    parts = [re.escape(part) for part in name if part not in OFFICES]
+    whole = r"\s".join(parts)
+    return re.compile(rf"(?<![\w-]){whole}(?![\w-])", re.IGNORECASE) if len(parts) > 1 else None
 
 
 def _kept(phrase: str, names: Collection[str]) -> Described:
@@ -97,6 +111,9 @@ def verdicts(person: Person, texts: Mapping[str, str], lines: Sequence[Line], di
     said = {one: of_one for one, text in texts.items() if (of_one := mentions(text, person.names))}
     asked = _with_what_else_is_said(person.asked, [one for of_one in said.values() for one in of_one])
     by_itself = {one: _verdict(asked, person.kept, of_one) for one, of_one in said.items()}
+    for one, verdict in by_itself.items():
+        if verdict is Verdict.OPEN and person.full is not None and person.full.search(texts[one]) is not None:
+            by_itself[one] = Verdict.MEANT
     # Without another one of the name, everybody of it is the one who is meant.
     is_alone = not any(verdict in {Verdict.ANOTHER, Verdict.UNSURE} for verdict in by_itself.values())
     # A relation without the name may be anybody's, where the one who is meant is known and no other.

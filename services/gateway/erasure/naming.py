@@ -7,6 +7,7 @@ from typing import Final
 
 from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
 from services.common.values.words.tokens import lemma
+from services.gateway.erasure.word_names import ADVERBS, ALSO_WORDS, opens_as_a_word, stands_as_a_name
 from services.gateway.erasure.wording import (
     ARTICLES,
     DETERMINERS,
@@ -24,15 +25,6 @@ _DATED: Final = frozenset("in until till since last next this early late mid eve
 _TIMES: Final = frozenset(MONTHS) | SEASONS
 _BEFORE_NOUNS: Final = frozenset({"my", "our", "the", "his", "her", "their"})
 """Where nothing has capitals, what follows them is a common noun: "my iris scan"."""
-_ALSO_WORDS: Final = frozenset(
-    """
-    rose will ivy bill mark grace hope joy faith dawn april june may august summer daisy lily violet olive heather
-    hazel holly jasmine poppy pearl ruby amber rob bob pat sue frank ernest rich guy art dean drew grant jack miles
-    pierce robin rusty sandy victor ward wade basil reed dale cliff glen heath forest brook sky star angel iris penny
-    sunny melody harmony
-    """.split()  # noqa: SIM905 - words
-)
-"""Names that are words of the language too."""
 _PLANTS: Final = frozenset(
     "rosemary basil sage ginger olive ivy rose lily violet daisy iris poppy hazel holly heather jasmine".split()  # noqa: SIM905
 )
@@ -42,20 +34,6 @@ _BESIDE_PLANTS: Final = frozenset(
     water watered herb herbs leaves flower flowers bloom garden oil salad sauce tea
     """.split()  # noqa: SIM905 - words
 )
-_BEFORE_NAMES: Final = frozenset(
-    {"with", "to", "from", "for", "called", "named", "and", "by", "than", "met", "told", "asked"}
-)
-_ADVERBS: Final = frozenset("also still never always just even only often usually now already".split())  # noqa: SIM905
-"""Between who does something and the verb."""
-_REACHES: Final = frozenset({"text", "message", "phone", "email"})
-"""What somebody does who gets in touch; else these are nouns."""
-_OF_PERSONS: Final = frozenset(
-    """
-    family appointment case matter meeting story affair thing account file dinner visit business twins kids girl boy
-    guy lady man woman couple party letter birthday wedding estate house call interview
-    """.split()  # noqa: SIM905 - words
-)
-"""Behind a name these are matters of somebody: "the Roland affair"."""
 _TO_A_PLACE: Final = frozenset({"to", "in", "at", "near", "into", "via", "through", "around", "towards"})
 _NAMED_AFTER: Final = frozenset(
     "letter epistle gospel book feast psalm church chapel cathedral town city village university island".split()  # noqa: SIM905
@@ -76,8 +54,10 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     knows_capitals = any(other.is_capital and other.lower != "i" and len(other.text) > 1 for other in words)
     if word.bare in _PLANTS and any(other.bare in _BESIDE_PLANTS for other in words):
         return False  # "Rosemary goes behind the thyme"
-    if not word.text[:1].isupper() and word.bare in _ALSO_WORDS:
-        return _stands_as_a_name(words, place)
+    if not word.text[:1].isupper() and word.bare in ALSO_WORDS:
+        return stands_as_a_name(words, place)
+    if opens_as_a_word(words, place):
+        return False  # "Mark the day", where the colleague Mark is meant
     if knows_capitals and not word.text[:1].isupper():
         return False
     before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
@@ -104,30 +84,9 @@ def _is_of_office(words: Sequence[Word], place: int) -> bool:
     if before is not None:
         return before.lower not in ARTICLES | {"the"} or before.index < words[place].index - 1
     after = words[1] if len(words) > 1 and words[1].index == words[0].index + 1 else None
-    if after is None or words[0].is_possessive or after.is_capital or after.lower in _ADVERBS | LINKS:
+    if after is None or words[0].is_possessive or after.is_capital or after.lower in ADVERBS | LINKS:
         return after is None or after.lower not in DETERMINERS
     return after.bare in AUXILIARIES or lemma(after.bare) in VERBS or after.bare.endswith("ed")
-
-
-def _stands_as_a_name(words: Sequence[Word], place: int) -> bool:
-    """Whether a word in small letters that may be another one is a name here: "ivy can do fridays", "with rose"."""
-    after = next((word for word in words[place + 1 :] if word.lower not in _ADVERBS), None)
-    if place == 0:
-        does = after is not None and (
-            after.bare in AUXILIARIES or lemma(after.bare) in VERBS | _REACHES or after.bare.endswith("ed")
-        )
-        return does or (after is not None and words[0].is_possessive)
-    before = words[place - 1]
-    if after is not None and (after.lower in {"chapter", "verse"} or after.lower[0].isdigit()):
-        return False  # "the reading is from mark, chapter 4"
-    return before.index == words[place].index - 1 and (before.bare in _BEFORE_NAMES or _is_role(words, place - 1))
-
-
-def _is_role(words: Sequence[Word], place: int) -> bool:
-    """Whether a word says who somebody is to the speaker, also in parts: "brother in law"."""
-    if words[place].lower in ROLES:
-        return True
-    return place > 1 and "-".join(word.lower for word in words[place - 2 : place + 1]) in ROLES
 
 
 def _is_behind_article(words: Sequence[Word], place: int) -> bool:
@@ -140,21 +99,6 @@ def _is_first_name(before: Word, name: tuple[str, ...]) -> bool:
     """Whether a capital before a surname makes it another one's: "Bruce Lee", where "Dr Lee" is meant."""
     is_name = before.is_capital and before.bare not in {*name, *TITLES} and before.lower == before.bare
     return is_name and before.lower not in DETERMINERS | FIRST | LINKS and before.bare not in ROLES
-
-
-def is_of_a_make(words: Sequence[Word], place: int) -> bool:
-    """Returns whether a name between "the" and a noun says of which make something is: "the Roland keyboard".
-
-    Where a person is meant. The name of a project stands so as well: "the Heron budget".
-    """
-    before = words[place - 1] if place and words[place - 1].index == words[place].index - 1 else None
-    after = words[place + 1] if place + 1 < len(words) else None
-    if before is None or before.lower != "the" or after is None or after.index != words[place].index + 1:
-        return False
-    if words[place].is_possessive or not words[place].is_capital:
-        return False
-    is_noun = after.text.islower() and after.text.isalpha() and after.lower not in LINKS | DETERMINERS | _OF_PERSONS
-    return is_noun and after.bare not in AUXILIARIES and lemma(after.bare) not in VERBS and after.bare not in ROLES
 
 
 def surname_behind(words: Sequence[Word], place: int, names: tuple[tuple[str, ...], ...]) -> str:

@@ -15,10 +15,16 @@ from services.common.values.words.tokens import lemma
 
 _MORE: Final = (
     (
-        "trip holiday vacation journey cruise tour visit stay",
-        "fly train ferry cabin hostel apartment campsite luggage pack book booking stay guide itinerary return land",
+        "trip holiday vacation journey cruise tour visit stay weekend getaway break excursion",
+        (
+            "hotel flight ticket "
+            "fly train ferry cabin hostel apartment campsite luggage pack book booking stay guide itinerary return land"
+        ),
     ),
-    ("wedding marriage engagement", "wedding marry propose proposal fiance fiancee husband wife bride groom engaged"),
+    (
+        "wedding marriage engagement proposal propose",
+        "ring wedding marry propose proposal fiance fiancee husband wife bride groom engaged",
+    ),
     (
         "project launch campaign product programme program",
         "team budget deadline ship release milestone sprint lead client prototype roadmap launch scope",
@@ -26,7 +32,10 @@ _MORE: Final = (
     ("relationship affair date dating crush romance", "kiss love date meet night text hotel dinner sleep"),
     ("lawsuit trial case court proceeding", "lawyer judge hearing court sue settlement witness verdict claim appeal"),
     ("surgery operation treatment therapy illness", "surgeon hospital scar dose ward nurse clinic session check"),
-    ("application interview candidacy", "no yes offer reject rejection shortlist hire panel vacancy recruiter hear"),
+    (
+        "application interview candidacy apply applied",
+        "interview no yes offer reject rejection shortlist hire panel vacancy recruiter hear",
+    ),
     ("job position post employer application", "interview boss salary offer contract apply recruiter shift colleague"),
 )
 """Beside the groups of `belongings`: what is said of a matter that is named."""

@@ -76,10 +76,12 @@ _DEPARTMENTS: Final = (
     r"late\sshift|early\sshift"
 )
 _AT_WORK: Final = rf"(?:from|at|in|on)\s(?:the\s|our\s|my\s)?(?:\w+\s)?(?:{_DEPARTMENTS})\b"
-_LIVES: Final = r"(?:,?\s?who\s)?(?:(?:lives?|lived|living|sits?|is|works?|worked|was)\s)?"
+_LIVES: Final = r"(?:,?\s?who\s)?(?:(?:lives?|lived|living|is|was)\s)?"
+"""Who "sits opposite" may be a colleague or a neighbour."""
+_WORKS: Final = r"(?:,?\s?who\s)?(?:(?:sits?|is|works?|worked|was)\s)?"
 _PLACED: Final = (
     ("neighbour", re.compile(rf"^,?\s\(?{_LIVES}{_NEXT_DOOR}", re.IGNORECASE)),
-    ("colleague", re.compile(rf"^,?\s\(?{_LIVES}{_AT_WORK}|^\s(?:works?|worked)\swith\s(?:me|us)\b", re.IGNORECASE)),
+    ("colleague", re.compile(rf"^,?\s\(?{_WORKS}{_AT_WORK}|^\s(?:works?|worked)\swith\s(?:me|us)\b", re.IGNORECASE)),
 )
 _FROM: Final = re.compile(r"^\s(?:from|of|at)\s(?:(?:the|my|our)\s)?(?P<where>[a-z][\w'-]+(?:\s[a-z][\w'-]+)?)")
 _OWNER: Final = r"(?P<owner>my|our|his|her|their|the|an?|[\w-]+'s)"

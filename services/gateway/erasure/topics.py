@@ -10,6 +10,7 @@ from services.common.values.reading.splitting import DETERMINERS
 from services.common.values.words.lexicon import AUXILIARIES, KIN, PRONOUNS, STOP, VERBS
 from services.common.values.words.tokens import lemma
 from services.gateway.erasure.matters import MATTERS
+from services.gateway.erasure.wording import is_form
 
 
 def _pattern(words: str) -> re.Pattern[str]:
@@ -102,7 +103,10 @@ def is_told_beside(topics: Collection[str], text: str) -> bool:
     if _MINE.search(plain) is not None or _OF_OTHERS.search(plain) is not None or _UNKNOWN.search(plain[:12]):
         return False
     return any(
-        match is not None and not _is_name(plain, match) and _APART[matter].search(plain) is None
+        match is not None
+        and not _is_name(plain, match)
+        and not _is_of(plain, match)
+        and _APART[matter].search(plain) is None
         for matter in _asked(topics)
         for match in (_TOLD[matter].search(plain),)
     )
@@ -126,11 +130,20 @@ def as_one_word(topics: Collection[str]) -> tuple[frozenset[str], ...]:
     return (*found, *(frozenset({word}) for word in sorted(left)))
 
 
+def names_matter(topics: Collection[str]) -> bool:
+    """Returns whether words of a query name a matter that is known."""
+    return any(True for _ in _asked(topics))
+
+
 def is_apart(topics: Collection[str], text: str) -> bool:
     """Returns whether a text uses words of a matter that a query names and means something else by them."""
     plain = _plain(text)
     matches = (match for matter in _asked(topics) for match in _APART[matter].finditer(plain))
-    return any(not {lemma(word) for word in match[0].casefold().split()} <= set(topics) for match in matches)
+    return any(not all(_is_asked(word, topics) for word in match[0].casefold().split()) for match in matches)
+
+
+def _is_asked(word: str, topics: Collection[str]) -> bool:
+    return any(is_form(word, topic) for topic in topics)
 
 
 def beginnings_of(topics: Collection[str]) -> frozenset[str]:
@@ -157,5 +170,7 @@ def _is_of(text: str, told: re.Match[str]) -> bool:
     if opening is None or told.start() <= opening.start(1):
         return False
     first, second = opening[1].casefold(), opening[2].casefold()
-    is_verb = second in AUXILIARIES or lemma(second) in VERBS
+    if first in KIN:
+        return True  # "Cousin Al is in rehab"
+    is_verb = second in AUXILIARIES or lemma(second) in VERBS or second.endswith("ed")
     return is_verb and first not in STOP | PRONOUNS | DETERMINERS

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from services.common.values.words.lexicon import KIN, PRONOUNS, STOP
+from services.common.text_cache import text_cache
+from services.common.values.words.lexicon import KIN, PRONOUNS, STOP, VERBS
 from services.common.values.words.tokens import lemma
 
 
@@ -23,7 +24,7 @@ GENERIC: Final = _set(
 """Words of a query that name no topic."""
 LINKS: Final = STOP | {"about", "between", "against", "without", "before", "after", "during", "not", "no"}
 FIRST: Final = _set("i me my mine myself we us our ours you your yours i'm i've i'd i'll we're we've im ive")
-SELF: Final = _set("i i'm i've i'd i'll im ive you you're")
+SELF: Final = _set("i i'm i've i'd i'll im ive we we've we're we'd we'll weve you you're")
 OTHER: Final = _set("other another second third next old former previous spare last")
 """Before a noun these say that another thing is meant."""
 ARTICLES: Final = frozenset({"a", "an"})
@@ -55,6 +56,12 @@ DETERMINERS: Final = _set("the a an his her their its this that these those")
 _TOKEN: Final = re.compile(r"\w+(?:[-.']\w+)*(?:(?<=s)')?|[.,;:!?()\n]")
 _SHORTENED: Final = PRONOUNS | {"that", "there", "here", "what", "who", "where", "how", "let", "everything", "all"}
 """Before "'s" these are no owners."""
+_SIBILANT: Final = ("x", "ch", "sh", "ss")
+"""Words that end so have a plural in "es"."""
+_STEM_MIN: Final = 5
+"""Letters of a verb that a noun is made of: "station" is of no "state"."""
+_GAINS: Final = {"savings": "save", "earnings": "earn", "winnings": "win", "takings": "take"}
+"""Nouns of what somebody gets by doing something."""
 _MEASURES: Final = frozenset({"high", "deep", "length", "jerk"})
 """Behind a noun and a hyphen these make a measure of it: "knee-high boots"."""
 
@@ -125,10 +132,51 @@ def is_topic(word: Word, topic: str) -> bool:
 
 def is_form(word: str, topic: str) -> bool:
     """Whether a word is a form of a topic's: "divorced" and "divorce", "therapist" and "therapy"."""
-    if lemma(word) == topic:
-        return True
+    base = lemma(word)
+    if (
+        base == topic
+        or (topic.endswith(_SIBILANT) and f"{topic}e" == base)
+        or (base.endswith(_SIBILANT) and f"{base}e" == topic)
+    ):
+        return True  # "taxes" and "tax"
     length = max(5, len(topic) - 2)
-    return len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4
+    if len(word) >= length and word[:length] == topic[:length] and len(word) <= len(topic) + 4:
+        return True
+    if topic == _GAINS.get(word):
+        return True
+    return is_act_of(word, topic) or topic in _verbs_of(word)
+
+
+def is_act_of(word: str, topic: str) -> bool:
+    """Whether a word is a form of the verb that a noun is made of: "retired" for "retirement"."""
+    return bool(_bases_of(word) & _verbs_of(topic))
+
+
+def forms_of(topics: Iterable[str]) -> frozenset[str]:
+    """The verbs of nouns among the topics: "inherit" of "inheritance"."""
+    return frozenset(verb for topic in topics for verb in _verbs_of(topic))
+
+
+@text_cache(1_024)
+def _verbs_of(noun: str) -> frozenset[str]:
+    """What a noun may be made of, by its ending: "retire" of "retirement", "resign" of "resignation"."""
+    found: set[str] = set()
+    for ending in ("ment", "ation", "ion", "ance", "ence"):
+        stem = noun.removesuffix(ending)
+        if stem != noun and len(stem) >= _STEM_MIN:
+            found |= {stem, f"{stem}e"}
+    return frozenset(found)
+
+
+@text_cache(4_096)
+def _bases_of(word: str) -> frozenset[str]:
+    """What a form that is no noun may be of: "retire" of "retired"; none for a word without an ending."""
+    if lemma(word) in VERBS:
+        return frozenset({lemma(word)})
+    for ending in ("ed", "ing"):
+        if word.endswith(ending):
+            return frozenset({word.removesuffix(ending), f"{word.removesuffix(ending)}e"})
+    return frozenset()
 
 
 def names_other_kin(words: Sequence[Word], topics: frozenset[str]) -> bool:

@@ -43,6 +43,8 @@ def going_on(
         ("The neighbour reported us for the hedge.", "We've to cut it down by April."),
         ("My son was caught shoplifting.", "The manager let him off with a warning."),
         ("My ex Viktor lives in Gdansk.", "He still owes me 900 euros."),
+        ("My eczema flares up.", "The dermatologist gave me a cream for it."),
+        ("I had an abortion at nineteen.", "Only Beth knows about it."),
     ],
 )
 def test_spec_3_13_a_turn_without_a_subject_of_its_own_goes_on_about_the_one_before(meant: str, text: str) -> None:
@@ -61,6 +63,7 @@ def test_spec_3_13_a_turn_without_a_subject_of_its_own_goes_on_about_the_one_bef
         ("I lost 8,000 on crypto.", "My wife knows the way to the cabin."),
         ("My brother told my boss about the job.", "He was furious."),
         ("I've got a tattoo on my ribs.", "My sister borrowed her car."),
+        ("My eczema flares up.", "The oven broke, I bought a part for it."),
     ],
 )
 def test_spec_3_13_a_turn_with_a_subject_of_its_own_stays(meant: str, text: str) -> None:
@@ -155,3 +158,23 @@ def test_spec_3_13_what_is_known_to_be_of_another_thing_stays_and_what_follows_i
     )
     assert follow_ups({"interview", "job"}, {"0"}, said, 4, head="interview") == ["1", "2"]
     assert follow_ups({"interview", "job"}, {"0"}, said, 4, head="interview", apart={"1"}) == []
+
+
+@pytest.mark.parametrize(
+    ("topics", "head", "about", "text", "goes_on"),
+    [
+        ("inherit", "inherit", "I inherited 40,000.", "The inheritance is in an account at the Sparkasse.", True),
+        ("inherit", "inherit", "I inherited 40,000.", "The inheritance of my cousin is larger.", False),
+        ("sing lesson", "lesson", "I take singing lessons.", "The singing lessons are with Frau Noll.", True),
+        ("sing lesson", "lesson", "I take singing lessons.", "The swimming lessons are with Frau Noll.", False),
+        ("hair lose", "lose", "I'm losing my hair, this hair loss.", "The foam against hair loss costs 40.", True),
+        ("hair lose", "lose", "I'm losing my hair, this hair loss.", "Dad's foam against hair loss is blue.", False),
+        ("divorce", "divorce", "I filed for divorce.", "Tom filed for divorce.", False),
+        ("rehab", "rehab", "I was in rehab.", "Cousin Al is in rehab for his hip.", False),
+    ],
+)
+def test_spec_3_13_what_says_the_thing_in_full_goes_on(
+    topics: str, head: str, about: str, text: str, *, goes_on: bool
+) -> None:
+    said = lines(about, text)
+    assert follow_ups(frozenset(topics.split()), {"0"}, said, 4, head=head) == (["1"] if goes_on else [])

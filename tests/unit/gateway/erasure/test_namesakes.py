@@ -99,3 +99,15 @@ def test_spec_3_13_a_relation_of_somebody_else_is_not_the_speakers() -> None:
 
 def test_a_name_alone_means_everybody_of_it() -> None:
     assert persons_of("Martha", read("Martha"), ()) == []
+
+
+def test_spec_3_13_the_whole_name_says_who_is_meant() -> None:
+    said = ("My uncle Rob turns 60.", "Rob Castell sits opposite me.", ("c2", "Rob's desk is a mess."))
+    assert decided("my colleague Rob Castell", *said) == [ANOTHER, MEANT, UNSURE]
+
+
+def test_who_sits_opposite_may_be_a_colleague_or_a_neighbour() -> None:
+    (colleague,) = mentions("Rob sits opposite me.", {"rob"})
+    (neighbour,) = mentions("Rob lives opposite.", {"rob"})
+    assert not colleague.relations
+    assert neighbour.relations == {"neighbour"}

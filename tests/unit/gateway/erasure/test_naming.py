@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.gateway.erasure.naming import is_of_a_make
+from services.gateway.erasure.bearers import is_of_a_make
 from services.gateway.erasure.wording import words_of
 
 
