@@ -38,6 +38,7 @@ from services.common.values.partings.endings import goes_with_it
 from services.common.values.partings.given_up import is_given_up
 from services.common.values.partings.items import is_left_of_several, leaves_another_group, loses_an_item
 from services.common.values.partings.leaving import is_left_behind
+from services.common.values.partings.members import is_out
 from services.common.values.reading.clauses import CHARS_MAX, Clause
 from services.common.values.reading.openers import without_opener
 from services.common.values.reading.people import FIRST, OTHERS
@@ -45,6 +46,7 @@ from services.common.values.reading.pieces import Read, read_statement
 from services.common.values.reading.rewording import (
     as_own,
     in_plain_words,
+    with_bare_name,
     with_days_alike,
     with_full_name,
     with_own_noun,
@@ -158,6 +160,7 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     later = replace(later, text=with_full_name(earlier.text, with_own_noun(earlier.text, later.text)))
     if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return ruled_out
+    earlier = replace(earlier, text=with_bare_name(earlier.text, later.text))
     if is_same_speaker and is_retracted(earlier.text, later.text):
         return Relation.UPDATE
     if is_same_speaker and is_countermanded(earlier.text, later.text, is_other_day=_is_of_other_day(earlier, later)):
@@ -264,6 +267,7 @@ def _turns_back(earlier: str, later: str) -> bool:
         is_over,
         is_fulfilled,
         is_lifted,
+        is_out,
         is_reversed,
         is_listed_anew,
         is_exchanged,

@@ -12,7 +12,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS, THIRD, is_of_others
 from services.common.values.reading.pieces import Read
 from services.common.values.words.fields import ENDED
-from services.common.values.words.nouns import nouns_of
+from services.common.values.words.nouns import meal_in, nouns_of
 from services.common.values.words.tokens import lemma
 
 _CAUSED: Final = re.compile(
@@ -74,7 +74,7 @@ def _named(piece: str, match: re.Match[str]) -> frozenset[str]:
     caused = _CAUSED.search(piece[: match.start()])
     if caused is not None:
         return nouns_of(caused["what"])
-    before = nouns_of(piece[: match.start()])
+    before = nouns_of(piece[: match.start()]) | meal_in(piece[: match.start()])
     inner = re.search(r"\blet\b(.{1,20})\bgo\b", match[0], re.IGNORECASE)
     if inner is not None:
         return nouns_of(inner[1])

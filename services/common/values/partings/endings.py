@@ -17,7 +17,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import is_deed_of_person
 from services.common.values.words.belongings import PERSONS
 from services.common.values.words.lexicon import KIN, MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
-from services.common.values.words.nouns import nouns_of
+from services.common.values.words.nouns import meal_in, nouns_of
 from services.common.values.words.quantities import Token
 from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 
@@ -200,7 +200,7 @@ def _doers(before: str) -> frozenset[str]:
 def _thing(text: str, *, is_opening: bool) -> _Ended | None:
     """What names a thing: its name, without the noun before it, else its nouns; None where it has none."""
     tokens = [token for token in tokenize(text) if token.lower not in PUNCTUATION]
-    nouns = nouns_of(text) - {"'s"}
+    nouns = (nouns_of(text) | meal_in(text)) - {"'s"}
     nouns |= {
         one.lower for one, two in pairwise(tokens) if one.lower in _ATTRIBUTES and lemma(two.lower) in nouns
     }  # "the Friday market"

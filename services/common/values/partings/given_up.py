@@ -73,7 +73,8 @@ _SURVIVES: Final = re.compile(
 )
 """It is not gone, or only for a while."""
 _FINAL: Final = re.compile(
-    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried|cancell?ed|unplugged|decommissioned|shredded|unsubscribed|(?:went|go|gone)\sin(?:to)?\sthe\s(?:bin|skip|shredder))\b(?!\s(?:out|a|the|my)\b)",
+    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried|cancell?ed|unplugged|decommissioned|shredded|unsubscribed|(?:went|go|gone)\sin(?:to)?\sthe\s(?:bin|skip|shredder))\b(?!\s(?:out|a|the|my)\b)|"
+    r"\b(?:buried|mothballed|decommissioned|pulled\sthe\splug\son|laid\s(?:[\w'-]{1,20}\s){1,4}to\srest|put\s(?:[\w'-]{1,20}\s){1,4}out\sof\s(?:its|his|her)\smisery)\s(?!a\b)",
     re.IGNORECASE,
 )
 """With these a time is that of the end: "she's sold, she left this morning"."""

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from services.common.text_cache import text_cache
 from services.common.values.comparison.slots import is_plain, things_of
+from services.common.values.partings.members import ITEM_ENDS, items_of
 from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS
 from services.common.values.words.belongings import PERSONS
@@ -21,7 +21,6 @@ from services.common.values.words.tokens import lemma
 
 _CHARS_MAX: Final = 250
 _ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
-_SPLIT: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
 _THE: Final = r"(?:(?:the|my|our|any|both\sthe|both\smy|both|all\smy|all\sour|all\sthe)\s)?"
 _ITEM: Final = r"(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)"
 _WE: Final = (
@@ -150,7 +149,7 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
         later: The pieces of a later statement.
         second: Its clauses.
     """
-    items = _items(earlier)
+    items = items_of(earlier)
     is_of_now = first and all(not (clause.historic or clause.past) and is_plain(clause) for clause in first)
     owner = {lemma(str(item)) for clause in first[:1] for item in clause.subject} & PERSONS
     if owner and not owner & nouns_of(" ".join(later)):
@@ -167,13 +166,6 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
         if any(rule(earlier, items, part) for rule in (_has_left, _is_had, _is_rest) for part in parts):
             return True
     return any(_is_denied(a, b, items) for a in first for b in second)
-
-
-@text_cache(4_096)
-def _items(text: str) -> tuple[str, ...]:
-    if len(text) > _CHARS_MAX:
-        return ()
-    return tuple(part for part in (part.strip() for part in _SPLIT.split(text.rstrip(".! "))) if part)
 
 
 def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
@@ -211,7 +203,7 @@ def _leaves_another_group(earlier: str, items: Sequence[str], later: str) -> boo
 
 def leaves_another_group(earlier: str, later: str) -> bool:
     """Returns whether one of several things leaves another group than the one the earlier statement is about."""
-    items = _items(earlier)
+    items = items_of(earlier)
     return len(items) > 1 and len(later) <= _CHARS_MAX and _leaves_another_group(earlier, items, later)
 
 
@@ -248,7 +240,7 @@ def _is_rest(earlier: str, items: Sequence[str], plain: str) -> bool:
     match = _REMAINING.search(plain)
     if match is None:
         return False
-    left = {_head(part.strip()) for part in _SPLIT.split(match["rest"])} - {""}
+    left = {_head(part.strip()) for part in ITEM_ENDS.split(match["rest"])} - {""}
     heads = {_last(item) for item in items}
     is_clear = match[0].casefold().startswith(("leav", "left", "down"))
     topic = nouns_of(earlier) & nouns_of(plain[match.end() :]) if not is_clear else left

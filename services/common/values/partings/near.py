@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from services.common.values.reading.pieces import read_statement
-from services.common.values.reading.whose import people_in, spoken, turned_to
+from services.common.values.reading.whose import RELATIVES, people_in, spoken, turned_to
 from services.common.values.words.tokens import lemma
 
 _LEFT_WORK: Final = re.compile(
@@ -18,6 +18,14 @@ _EMIGRATED: Final = re.compile(r"\bi\s(?:have\s|has\s)?(?:emigrated|moved\s(?:ab
 _FOR_ME: Final = frozenset(
     "pick water drive feed clean walk mow fix help teach bring collect look cut cook babysit mind".split()  # noqa: SIM905
 )
+_FOR_US: Final = frozenset(
+    """
+    sign approve run do handle manage look order book process check review write answer open lock deliver maintain
+    update host edit proofread organise organize keep pay chase deploy release monitor cover chair moderate test design
+    audit file print plan schedule invoice translate type staff prepare bake serve iron wash tidy service
+    """.split()  # noqa: SIM905 - words
+)
+"""What somebody does at a post: "Ilse signs off our invoices"."""
 _SERVING: Final = frozenset("train coach manage lead treat tutor sit deputise supervise mentor nurse".split())  # noqa: SIM905
 _WITH_ME: Final = frozenset("share meet train play run swim commute drive live cook".split())  # noqa: SIM905 - words
 """What somebody does for the speaker, and with them: it ends when they leave the country."""
@@ -33,6 +41,14 @@ _GONE: Final = re.compile(
     r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:retired|transferred|promoted|relocated|let\sgo|laid\soff|fired|sacked|replaced)\b"
 )
 """Whoever goes like this does for the speaker no more what they did."""
+_LEFT_POST: Final = re.compile(
+    r"\bi\s(?:have\s|has\s)?(?:quit(?=\s[.,;!]|\s(?:last|on|in|yesterday|today|this|because|and)\b)|(?:resigned|retired|walked\sout)\b|left\s(?:us|them)\b|moved\son\b|"
+    r"(?:handed|gave)\s(?:in\s)?(?:my|the|their)\s(?:notice|resignation)\s(?:[\w']{1,20}\s){0,3}?and\s(?:i\s)?(?:is|was|has)\s(?:already\s|now\s)?(?:gone|left|off)\b)|"
+    r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:let\sgo|laid\soff|fired|sacked|made\sredundant|transferred|poached)\b|"
+    r"\bi\s(?:do|does)\s(?:not|n't)\swork\s(?:here|there|for\s(?:us|them)|with\s(?:us|them))\sany\s?(?:more|longer)\b|"
+    r"\bi\s(?:no\slonger\sworks?|is\sno\slonger)\s(?:here|for\s(?:us|them)|with\s(?:us|them))\b"
+)
+"""Whoever goes like this has their post no more."""
 _BRIEFLY: Final = re.compile(
     r"\bfor\s(?:the\s(?:day|night|week|weekend|summer|winter)|a\s(?:\w+\s)?(?:days?|weeks?|while|holiday|conference|meeting))\b|\b(?:holidays?|vacation|until|till|back\son)\b",
     re.IGNORECASE,
@@ -61,7 +77,11 @@ def leaves_the_near(earlier: str, later: str) -> bool:
         return True
     if any(_LEFT_WORK.search(turned_to(later, person)) and _is_near(earlier, person, _AT_WORK) for person in people):
         return True
-    return _BRIEFLY.search(later) is None and any(
+    if _BRIEFLY.search(later) is not None:
+        return False
+    if any(_LEFT_POST.search(turned_to(later, person)) and _has_post(earlier, person) for person in people):
+        return True
+    return any(
         _GONE.search(turned_to(later, person)) and _has_role(earlier, person)
         for person in dict.fromkeys((*people, *_holders(earlier)))
     )
@@ -84,6 +104,19 @@ def _has_role(earlier: str, person: str) -> bool:
         not (clause.past or clause.negated or clause.historic)
         and clause.verb in _FOR_ME | _SERVING
         and person in {word for item in clause.subject for word in str(item).split()}
+        for clause in read_statement(earlier).clauses
+    )
+
+
+def _has_post(earlier: str, person: str) -> bool:
+    """Whether a statement says what somebody who is no relative does for us: "Ilse signs off our invoices"."""
+    if person in RELATIVES:
+        return False
+    return any(
+        clause.verb in _FOR_US
+        and not (clause.past or clause.negated or clause.historic)
+        and person in {word for item in clause.subject for word in str(item).split()}
+        and bool({"our", "my"} & set(spoken(earlier).lower().split()))
         for clause in read_statement(earlier).clauses
     )
 

@@ -164,7 +164,7 @@ ENDED: Final = CachedPattern(
     r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"(?:is|are)\s+gone(?!\s+(?:to|out|home|into|for\s+an?)\b)|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"
     r"found\s+a\s+new\s+(?:owner|home)|crossed\s+the\s+rainbow\s+bridge|put\s+to\s+sleep|sa(?:y|id)\s+goodbye\s+to|no\s+longer\s+with\s+us|no\s+more(?!\s+than\b)|(?:threw|chucked|binned|tossed)(?=\s+(?:the|my|our)\b)|came\s+off|ran\s+away|burn(?:ed|t)\s+down|torn\s+down|demolished|healed|wore\s+off|cleared\s+up|dissolved|disbanded|"
-    r"terminated|(?:has|have|had)\s+left|donated|gave\s+away|given\s+away|(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
+    r"terminated|(?:has|have|had)\s+left(?!\s+for\s+(?:lunch|dinner|work|school|the\s+(?:day|night|weekend|week|station|airport)|an?\b|today|now))|donated|gave\s+away|given\s+away|(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)finished|no\s+longer|is\s+off|are\s+off|discontinued)\b",
     re.IGNORECASE,
 )
 """Verbs after which what they are about is no more."""

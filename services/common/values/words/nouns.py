@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from services.common.text_cache import text_cache
@@ -15,6 +16,15 @@ TIMES: Final = (
     | {"day", "week", "month", "year", "today", "tomorrow", "yesterday", "before", "after", "hour", "minute", "last",
        "next", "always", "often", "usually", "every", "since", "sunday", "time", "term", "either", "ever", "old"}
 )  # fmt: skip
+_MEAL: Final = re.compile(
+    r"\b(?P<meal>lunch|dinner|breakfast)(?:\s(?:is|was|has|got|now|been|are)){0,3}\s?$", re.IGNORECASE
+)
+
+
+def meal_in(subject: str) -> frozenset[str]:
+    """Returns the meal that a subject is about, which is no time of day there: "the team lunch [is cancelled]"."""
+    match = _MEAL.search(subject)
+    return frozenset() if match is None else frozenset({match["meal"].casefold()})
 
 
 @text_cache(4_096)

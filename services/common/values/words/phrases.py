@@ -266,7 +266,7 @@ _VALUE_ENDS: Final = frozenset(
     """
     in on at for since because and but or now these last this from with to as so when after before until till yesterday
     under behind beside near
-    today tomorrow every each again instead while which who where if by of than next any anymore too also is are was
+    today tonight tomorrow every each again instead while which who where if by of than next any anymore too also is are was
     were has have i we my our it
     """.split()  # noqa: SIM905 - words
 )
