@@ -12,7 +12,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS, THIRD, is_of_others
 from services.common.values.reading.pieces import Read
 from services.common.values.words.fields import ENDED
-from services.common.values.words.nouns import meal_in, nouns_of
+from services.common.values.words.nouns import attributes_in, meal_in, nouns_of
 from services.common.values.words.tokens import lemma
 
 _CAUSED: Final = re.compile(
@@ -28,6 +28,16 @@ _INTRANSITIVE: Final = re.compile(
     r"died|packed|crossed|passed|found|came\s+off|ran\s+away|burn|healed|wore\s+off|cleared\s+up|dissolved|disbanded|(?:has|have|had)\s+left|split|broke|separated|lifted|switched|shut|closed|retired|decom|expired|ended|is\s|are\s|fell|discon",
     re.IGNORECASE,
 )
+
+_LEFT_WORK: Final = re.compile(
+    r"\s{1,3}(?:the|our|this)\s{1,3}(?:company|firm|team|department|agency|studio|practice|school|office|business)\b",
+    re.IGNORECASE,
+)
+_PRIVATE: Final = frozenset(
+    "live like love hate know own study drive speak eat drink prefer collect play sleep".split()  # noqa: SIM905 - words
+)
+_TOGETHER: Final = frozenset("play swim run climb sing dance live love like know visit date".split())  # noqa: SIM905 - words
+"""What somebody does, and what the speaker does with them, wherever they work."""
 
 
 def has_ended(first: Read, second: Read) -> bool:
@@ -45,6 +55,7 @@ def has_ended(first: Read, second: Read) -> bool:
         deed = _NO_LONGER.search(piece)
         if deed is not None:
             gone -= {lemma(deed["verb"].casefold())}
+        left_work = _LEFT_WORK.match(piece[match.end() :]) if match[0].casefold().endswith("left") else None
         is_left = match[0].casefold().startswith("quit")
         for clause in first.clauses:
             if is_left and _is_of_itself(clause, gone):
@@ -53,6 +64,8 @@ def has_ended(first: Read, second: Read) -> bool:
                 continue
             if clause.past and not has_got(clause):
                 continue
+            if left_work is not None and _is_private(clause, gone):
+                continue  # "Ilse lives in Kiel", where she left the company
             if clause.negated and not _INTRANSITIVE.match(match[0]):
                 continue
             known = {str(item) for item in (*clause.subject, *clause.rest)}
@@ -61,6 +74,15 @@ def has_ended(first: Read, second: Read) -> bool:
             if gone <= known and not is_others and _is_own(clause, piece):
                 return True
     return False
+
+
+def _is_private(clause: Clause, who: frozenset[str]) -> bool:
+    """Whether a clause says of somebody what has nothing to do with their work."""
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()}
+    if subject <= {"i", "we"}:
+        return clause.verb in _TOGETHER
+    is_friend = clause.verb == "be" and bool({"friend", "mate"} & {*map(str, clause.rest), *clause.words})
+    return bool(subject & who) and (clause.verb in _PRIVATE or is_friend)
 
 
 def _is_of_itself(clause: Clause, thing: frozenset[str]) -> bool:
@@ -75,6 +97,7 @@ def _named(piece: str, match: re.Match[str]) -> frozenset[str]:
     if caused is not None:
         return nouns_of(caused["what"])
     before = nouns_of(piece[: match.start()]) | meal_in(piece[: match.start()])
+    before |= attributes_in(piece[: match.start()]) if before else frozenset()
     inner = re.search(r"\blet\b(.{1,20})\bgo\b", match[0], re.IGNORECASE)
     if inner is not None:
         return nouns_of(inner[1])

@@ -88,7 +88,9 @@ _NO_MEMBER: Final = re.compile(
 """As in "Sami has left the band", "kiwi is off his list"."""
 _OTHER_GROUP: Final = re.compile(r"^(?:the|that)\s(?:other|old|second|first)\s", re.IGNORECASE)
 _GROUP_IS: Final = re.compile(
-    r"^(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?\s(?:is|are|has|have|consists\sof|includes?)\b", re.IGNORECASE
+    r"^(?:(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?\s(?:is|are|has|have|consists\sof|includes?)\b|"
+    r"(?:(?:the|my|our)\s)?[\w-]+(?:\s[\w-]+){0,3}:\s)",
+    re.IGNORECASE,
 )
 _LEAVES: Final = re.compile(
     r"\b(?:left|leaves|quit|out\sof|off|from)\s(?:the|my|our)\s(?P<group>[\w-]+(?:\s(?!and\b|but\b|so\b|last\b|this\b|because\b)[\w-]+)?)(?=$|[,.;!]|\s)",

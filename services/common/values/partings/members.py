@@ -14,14 +14,20 @@ from typing import Final
 from services.common.text_cache import text_cache
 from services.common.values.reading.people import OTHERS
 from services.common.values.words.lexicon import KIN, PRONOUNS, STOP
-from services.common.values.words.nouns import nouns_of
+from services.common.values.words.nouns import MEALS, meal_in, nouns_of
 
 _CHARS_MAX: Final = 250
 ITEM_ENDS: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
-_WHO: Final = r"^(?:(?:so|and|but|sadly|unfortunately|ok|oh),?\s)?(?P<who>[^\W\d_][\w'-]{1,30}?)"
+_WHO: Final = (
+    r"^(?:(?:so|and|but|sadly|unfortunately|ok|oh),?\s)?(?P<who>[^\W\d_][\w'-]{1,30}?)"
+    r"(?:(?:\shas|'s)?(?:\sjust)?\s(?:texted|rang|called|messaged|wrote|emailed|phoned|let\s(?:me|us)\sknow)(?:\s(?:me|us|in|that|to\ssay)){0,3},?\s(?:that\s)?(?:he|she|they))?"
+)
 _BE: Final = r"(?:'s|\sis|\swas|\shas\sbeen|s)(?:\s(?:now|just|finally|sadly|officially))?"
 _THE: Final = r"(?:(?:the|our|my|this)\s)?"
-_WHAT: Final = r"(?P<what>[\w-]{2,30}(?:\s(?!and\b|but\b|so\b|last\b|this\b|because\b|for\b|until\b|till\b|from\b|now\b|after\b|as\b|at\b|on\b|in\b|tonight\b|today\b)[\w-]{2,30})?)"
+_WHAT: Final = (
+    r"(?P<what>[\w-]{2,30}(?:\s(?!(?:and|but|so|last|this|because|for|until|till|from|now|after|as|at|on|in|tonight|today)\b)"
+    r"[\w-]{2,30})?)"
+)
 _STAYS: Final = r"(?:can't|cannot|can\snot|cant|won't|wont|will\snot|isn't|isnt|is\snot)"
 _OUT_OF: Final = re.compile(
     rf"{_WHO}(?:(?:{_BE})\s(?:out\sof|off|no\slonger\s(?:in|on|part\sof))|(?:\shas|'s)?\s(?:bailed\son|dropped\sout\sof|pulled\sout\sof|backed\sout\sof|"
@@ -61,7 +67,8 @@ _TELLING: Final = re.compile(r"\b(?:told|tells|rang|asked|with|of|for|met|saw)\s
 _OTHER_GROUP: Final = re.compile(r"^(?:the|that)\s(?:other|old|second|first)\s", re.IGNORECASE)
 _GROUP_IS: Final = re.compile(r"^(?:[\w'-]{1,30}\s){0,7}?[\w'-]{1,30}(?::|\s(?:is|are)\b)", re.IGNORECASE)
 _PAID: Final = re.compile(
-    r"\b(?:subs|subscriptions?|subscrib\w+|memberships?|pay(?:ing)?\sfor|newsletters?|streaming|magazines?|apps)\b", re.IGNORECASE
+    r"\b(?:subs|subscriptions?|subscrib\w+|memberships?|pay(?:ing)?\sfor|newsletters?|streaming|magazines?|apps)\b",
+    re.IGNORECASE,
 )
 _STOPPED: Final = re.compile(
     r"^(?:(?:so|and|ok|right),?\s)?(?:(?:i|we)(?:'ve|\shave)?\s)?(?:(?:[a-z]{2,12}ly|just|also|now)\s){0,2}"
@@ -100,11 +107,12 @@ def is_out(earlier: str, later: str) -> bool:
     is_occasion = _OCCASION.search(earlier) is not None
     if _AWAY_ONCE.search(plain) and not is_occasion:
         return False
-    known = nouns_of(earlier)
+    known = nouns_of(earlier) | MEALS & set(earlier.casefold().replace(":", " ").split())
     for who, what in _gone(plain):
         if not any(_is_member(who, item) for item in items):
             continue
-        if nouns_of(what) and nouns_of(what) <= known - {who} if what else is_occasion:
+        named = nouns_of(what) | meal_in(what)
+        if named and named <= known - {who} if what else is_occasion:
             return True
     return False
 

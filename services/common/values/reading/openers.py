@@ -67,7 +67,7 @@ _SAD_NEWS: Final = re.compile(
 )
 """As in "sad news the choir has folded"."""
 _REGRETS: Final = re.compile(
-    r"^(?:(?:well|so|ok),?\s)?(?:[\w'-]{1,20}\s){0,3}?(?:[\w-]{1,20}'[mrs]e?\s|[\w'-]{1,20}\s)(?:(?:very|so|deeply|truly)\s)?"
+    r"^(?!(?:[\w'-]{1,20}\s){0,4}(?:would|will|might|may|could|not|never|if|won't|don't|doesn't)\s)(?:(?:well|so|ok),?\s)?(?:[\w'-]{1,20}\s){0,3}?(?:[\w-]{1,20}'[mrs]e?\s|[\w'-]{1,20}\s)(?:(?:very|so|deeply|truly)\s)?"
     r"(?:regrets?|(?:(?:am|is|are)\s)?(?:(?:very|so|deeply|truly)\s)?(?:sorry|sad|happy|pleased|delighted|glad|proud|gutted)|have|has)\sto\s"
     r"(?:(?:inform|tell|let|announce\sto|report\sto)\s(?:us|you|me|everyone|everybody|members|customers|passengers|you\sall)(?:\sknow)?(?:\sthat)?|"
     r"(?:inform|announce|report|say)\sthat|say)\s(?=(?:the|my|our|we|i|i'm|we're|(?-i:[A-Z])[\w'-]+)\s)",

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from services.common.text_cache import text_cache
+from services.common.values.reading.whose import RELATIVES
 from services.common.values.words.fields import CHANGED
 from services.common.values.words.lexicon import MONTHS, SMALL_NUMBERS, VERBS, WEEKDAYS
 from services.common.values.words.tokens import lemma
@@ -36,15 +37,6 @@ _LAST_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "that was my last day at Corvex"."""
-_LAST_DAY_OF: Final = re.compile(
-    r"^(?:(?:so|and|well|sadly|ok),?\s)?(?P<was>(?:today|this)\s(?:was|is)\s|(?:yesterday|last\s(?:night|week|\w{3,6}day)|that|it|\w{3,6}day)\swas\s)?"
-    r"(?P<who>(?-i:[A-Z])[\w-]{1,20}(?:\s(?-i:[A-Z])[\w-]{1,20})?|(?:my|our)\s(?:[\w-]{2,20}\s)?[\w-]{2,20})'s\s(?:very\s)?last\s(?:day|shift|week|night)"
-    r"(?P<where>\swith\s(?:us|me|the\s(?:company|firm|team|studio|practice|school|family|band|choir|club))|\shere|\sat\s(?:work|the\s(?:company|firm|office|studio|practice|surgery|school|shop|clinic))|"
-    r"\sin\sthe\s(?:office|team|shop|studio)|\son\sthe\s(?:team|desk|job)|)(?P<is>\s(?:was|is)\s(?:today|yesterday|last\s(?:week|\w{3,6}day|month)|(?:on\s)?\w{3,6}day|the\s\w+|\d\d?\w*\s\w+))?(?=$|[,.;!]|\s(?:and|but|so|-)\s)",
-    re.IGNORECASE,
-)
-"""As in "yesterday was Ilse's last day with us"; a day that is to come is none yet."""
-_TO_COME: Final = re.compile(r"'s\s(?:very\s)?last\s\w+[^,.;]{0,40}?\sis\s(?!today\b|yesterday\b)", re.IGNORECASE)
 _WRONG_ABOUT: Final = re.compile(
     r"^(?:(?:sorry|oh|actually|correction|wait|no),?\s)?(?:i|we)(?:'d|\shad)?\s(?:was|were|got|been|have\sbeen)\s(?:it\s)?(?:wrong|mistaken|mixed\sup)\s(?:about|on|with)\s"
     r"(?P<what>[^,;:.!?]{2,60})[,;:]?\s(?:-\s)?(?:and\s|but\s)?(?P<be>it's|it\sis|they're|they\sare|it\swas)\s(?P<value>[^;:.!?]{1,80})",
@@ -156,14 +148,16 @@ _CLASS: Final = re.compile(
     r"^(?i:my|our|the)\s(?P<name>[\w-]{3,21})\s(?:class|lesson|practice|session|training|rehearsal|course|group|club|circle)(?=\s)"
 )
 _ROLE_AND_NAME: Final = re.compile(
-    r"^(?i:my|our)\s(?:[a-z][\w-]{1,20}\s)?[a-z][\w-]{1,20}\s(?=(?P<name>[A-Z][\w-]{1,20})\s[a-z])"
+    r"^(?i:my|our)\s(?:[a-z][\w-]{1,20}\s)?(?P<role>[a-z][\w-]{1,20})\s(?=(?P<name>[A-Z][\w-]{1,20})\s[a-z])"
 )
 """As in "our maid [Sunita comes at 7]"."""
 _OF_THEM: Final = re.compile(r"^(?:her|his)\s(?=\w+\s(?:at|in|with)\s)", re.IGNORECASE)
 _THEY_LEFT: Final = re.compile(r"^[A-Z][\w-]{1,30}\s(?:has\s)?left\s(?=[A-Z])")
 
-_BEFORE_NAMES: Final = frozenset("today tomorrow now on so and but then since monday tuesday wednesday thursday friday saturday sunday".split())  # noqa: SIM905
-"""Before these a name stands alone."""
+_BEFORE_NAME: Final = re.compile(
+    r"(?:^|[,;:]\s|\b(?:today|tomorrow|now|on|so|and|but|then|since|\w{3,6}day|week|month|year|term)\s)$", re.IGNORECASE
+)
+"""Behind these a name stands alone."""
 
 
 @text_cache(4_096)
@@ -213,9 +207,6 @@ def in_plain_words(text: str) -> str:
     if taken is not None:
         who = {"me": "I", "us": "We"}.get(taken["who"].casefold(), taken["who"])
         return f"{plain[: taken.start()]}{who} left {taken['what']}{plain[taken.end() :].partition(',')[0]}"
-    gone = _LAST_DAY_OF.match(plain)
-    if gone is not None and bool(gone["was"]) is not bool(gone["is"]) and _TO_COME.search(plain) is None:
-        return f"{gone['who']} has left the company"
     last = _LAST_DAY.search(plain)
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
@@ -281,17 +272,17 @@ def with_bare_name(earlier: str, later: str) -> str:
     """Returns an earlier statement without the role before a name that the later one uses alone.
 
     "Our maid Sunita comes at 7" is "Sunita comes at 7" beside "from today Sunita comes at 11", but not beside "my aunt
-    Sunita comes at 11" or "Sunita Rao comes at 11". The later one must tell a change: "on Sundays Sunita comes at 11" tells none.
+    Sunita comes at 11" or "Sunita Rao comes at 11". The later one must tell a change.
 
     Args:
         earlier: A statement that opens with a role and a name.
         later: A later one.
     """
     match = _ROLE_AND_NAME.match(earlier)
-    if match is None or CHANGED.search(later) is None:
+    if match is None or CHANGED.search(later) is None or match["role"] in RELATIVES:
         return earlier
     name = re.escape(match["name"])
     alone = re.search(rf"(?<![\w'-]){name}\s(?=[a-z])", later)
-    before = later[: alone.start()].split() if alone is not None else []
-    is_bare = not before or before[-1].casefold() in _BEFORE_NAMES or before[-1].endswith((",", ":", ";"))
-    return earlier[match.end() :] if alone is not None and is_bare else earlier
+    if alone is None or _BEFORE_NAME.search(later[: alone.start()]) is None:
+        return earlier
+    return earlier[match.end() :]

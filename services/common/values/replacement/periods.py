@@ -55,6 +55,13 @@ _ONE_TIME: Final = CachedPattern(
     rf"\b(?:this|next|last|coming)\s(?:{_DAYS}|week|weekend|time|once|morning|afternoon|evening|month)\b|\b(?:today|tonight|tomorrow|yesterday)\b",
     re.IGNORECASE,
 )
+_CALLED_OFF: Final = CachedPattern(
+    r"\b(?:orchestra|choir|band|rehearsals?|practice|practise|training|class|lesson|course|seminar|club|group|circle|yoga|pilates|zumba|gym|swimming|football|"
+    r"netball|hockey|rugby|tennis|badminton|ballet|judo|karate|church|mass|school|nursery|stand-?up|surgery|market|quiz|bingo|physio|therapy|tutoring|session|dance|dancing|service|bus|train|ferry)"
+    rf"\s(?:(?:is|was|got|has\sbeen)|'s)\s(?:cancell?ed|called\soff|off|not\son)\s(?:(?:for\s)?(?:tonight|today|tomorrow)|(?:for\s)?(?:this|next)\s(?:{_DAYS}|week|weekend|time|once|morning|afternoon|evening|month)|(?:for|on)\s(?:{_DAYS}))\b",
+    re.IGNORECASE,
+)
+"""What comes again and is called off a single time: "orchestra is cancelled tonight"."""
 _FOR_GOOD: Final = CachedPattern(
     r"\b(?:from|since|starting|as\sof|beginning|until\sfurther|for\sgood|any\s?more|any\slonger|no\slonger|for\sever|forever|ever\sagain|never|now|quit|gave\sup|given\sup)\b",
     re.IGNORECASE,
@@ -113,7 +120,11 @@ def is_left_out_once(earlier: str, later: str) -> bool:
         earlier: A statement.
         later: A later one.
     """
-    if not _HABIT.search(earlier) or _HABIT.search(later) or _FOR_GOOD.search(later):
+    if _HABIT.search(later) or _FOR_GOOD.search(later):
+        return False
+    if _CALLED_OFF.search(later) is not None and _ONE_TIME.search(earlier) is None:
+        return True
+    if not _HABIT.search(earlier):
         return False
     return _LEFT_OUT.search(later) is not None and _ONE_TIME.search(later) is not None
 
