@@ -33,6 +33,11 @@ _LEFT_WORK: Final = re.compile(
     r"\s{1,3}(?:the|our|this)\s{1,3}(?:company|firm|team|department|agency|studio|practice|school|office|business)\b",
     re.IGNORECASE,
 )
+_AWAY: Final = re.compile(
+    r"\bback\s(?:on|in|at|by|next|tomorrow|soon)\b|\b(?:until|till|holidays?|vacation)\b|"
+    r"\bfor\s(?:an?|two|three|four|some|several|\d{1,2})\s(?:\w{1,20}\s)?(?:days?|weeks?|months?|while|bit)\b",
+    re.IGNORECASE,
+)
 _PRIVATE: Final = frozenset(
     "live like love hate know own study drive speak eat drink prefer collect play sleep".split()  # noqa: SIM905 - words
 )
@@ -47,6 +52,8 @@ def has_ended(first: Read, second: Read) -> bool:
         if match is None or re.search(r"\b(?:not|never|n't|did\s?n't)\b", piece[: match.start()], re.IGNORECASE):
             continue
         gone = _named(piece, match)
+        if match[0].casefold().endswith("left") and _AWAY.search(piece[match.end() :]) is not None:
+            continue  # "Bashir has left for Karachi, back on the 20th"
         if not gone or _ONE_OF.search(piece):
             continue
         from_what = _FROM.match(piece[match.end() :])

@@ -121,6 +121,14 @@ _SEVERAL: Final = frozenset(
     "two three four five some many several most all both another everybody everyone somebody someone".split()  # noqa: SIM905 - words
 )
 
+_BODIES: Final = frozenset(
+    """
+    management council police parliament government congress hr finance marketing sales legal ops security leadership
+    parents investors headquarters hq customs uefa fifa brussels
+    """.split()  # noqa: SIM905 - words
+)
+"""Whose capital at the beginning of a sentence is none of a name."""
+
 
 class _Ended(NamedTuple):
     words: frozenset[str]  # all of them name it
@@ -192,6 +200,8 @@ def _read(piece: str) -> Iterator[_Ended]:
 def _doers(before: str) -> frozenset[str]:
     """Who stands before a verb as somebody else than the speaker: by a name, or as one of several."""
     words = [token for token in tokenize(before) if token.lower not in PUNCTUATION]
+    if len(words) == 1 and words[0].lower in _BODIES:
+        return frozenset()
     if not words or _SPEAKER.search(before) or any(map(str.isupper, (token.text for token in words))):
         return frozenset()
     is_somebody = words[0].lower in _SEVERAL or (len(words) < 3 and words[-1].text[:1].isupper())

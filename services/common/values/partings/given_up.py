@@ -141,6 +141,8 @@ def is_given_up(earlier: str, later: str) -> bool:
     if _ends(earlier, spoken(earlier), spoken(later)):
         return True
     for person in people_in(earlier):
+        if re.search(rf"\b(?:my|our)\s\w{{1,20}}'s\s(?:\w{{1,20}}\s)?{re.escape(person)}\b", later, re.IGNORECASE):
+            continue  # "my neighbour's Otis died"
         first, second = turned_to(earlier, person), turned_to(later, person)
         if _DIED.search(second) and any(
             _is_of_the_dead(c) for c in read_statement(first.replace(" i ", " I ")).clauses

@@ -24,6 +24,11 @@ _FOR_THAT: Final = re.compile(
 )
 """What keys are lent for."""
 _CLAUSE_ENDS: Final = re.compile(r" (?:[.,;:!?]|and|now|since|because|for|as|but|so|after|thanks) ", re.IGNORECASE)
+_FOR_A_TIME: Final = re.compile(
+    r" for (?:a|an|the|about|some|two|three|four|five|six|ten|several|half|\d{1,3}) |"
+    r" (?:again|for now|this morning|today|all (?:day|morning|night)) ",
+    re.IGNORECASE,
+)
 _SOMEWHERE: Final = re.compile(r" (?:to|out|home|into|shopping) ", re.IGNORECASE)
 
 
@@ -42,6 +47,8 @@ def means_something_else(said: str, match: re.Match[str], phrase: str) -> bool:
         return True  # "Ivo is off the rota"
     if match[0].endswith(" dead") and _CLAUSE_ENDS.match(rest) is None:
         return True  # "games night is dead good"
+    if match[0].endswith((" dead", " gone", " bust")) and _FOR_A_TIME.match(rest) is not None:
+        return True  # "Zendesk was dead for an hour"
     if match[0].endswith(" gone") and _SOMEWHERE.match(rest) is not None:
         return True  # "Lena is gone to the office"
     said_of_keys = said[match.start() :] if " key" in match[0] else ""

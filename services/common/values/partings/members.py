@@ -37,7 +37,7 @@ _OUT_OF: Final = re.compile(
 )
 """As in "priscilla is out of the band", "Wen can't come to the supper"."""
 _REASON: Final = re.compile(
-    rf"{_WHO}(?:'s|\s(?:has|is|got|was|broke|hurt|caught))\s(?P<reason>[^.;:!?]{{2,60}}?),?\s(?:so|and)\s(?:he|she|they)(?:'s|'re|\sis|\sare)\s"
+    rf"{_WHO}(?:'s)?\s(?P<reason>[^.;:!?]{{2,60}}?),?\s(?:so|and)\s(?:he|she|they)(?:'s|'re|\sis|\sare)\s"
     rf"(?:(?P<bare>out|off|not\scoming|staying\shome|staying\sin)(?=$|[.,;!])|(?:out|off)\s(?:for|of)\s{_THE}{_WHAT}(?![\w'-]))",
     re.IGNORECASE,
 )
@@ -45,7 +45,7 @@ _REASON: Final = re.compile(
 _BAILED: Final = re.compile(
     rf"{_WHO}(?:(?:\shas|'s)?\s(?:just\s|already\s)?(?:bailed|cried\soff|dropped\sout|pulled\sout|backed\sout|bowed\sout|cancelled|canceled)(?:\son\sus|\son\sme)?"
     rf"|\s(?:bails|drops\sout|pulls\sout)(?:\son\sus)?|\s{_STAYS}\s(?:make\sit|come|coming|be\sthere|join|joining)(?:\sus)?(?:\safter\sall|\sany\s?more)?"
-    r"|\s(?:has\sto|had\sto)\s(?:cancel|drop\sout|pull\sout))(?=$|[.,;!]|\s(?:because|since|due|as|-)\b)",
+    r"|\s(?:has\sto|had\sto)\s(?:cancel|drop\sout|pull\sout))(?:\s(?:on\s|this\s|for\s)?(?P<day>\w{3,6}day))?(?=$|[.,;!]|\s(?:because|since|due|as|-)\b)",
     re.IGNORECASE,
 )
 """As in "Paolo bailed", "wen can't make it": of what, the list must tell."""
@@ -108,25 +108,28 @@ def is_out(earlier: str, later: str) -> bool:
     if _AWAY_ONCE.search(plain) and not is_occasion:
         return False
     known = nouns_of(earlier) | MEALS & set(earlier.casefold().replace(":", " ").split())
-    for who, what in _gone(plain):
+    for who, what, between in _gone(plain, earlier.casefold()):
         if not any(_is_member(who, item) for item in items):
             continue
+        if any(_is_member(word, item) for word in between for item in items):
+            continue  # "Birgit has seen Paolo, so he's out for supper"
         named = nouns_of(what) | meal_in(what)
         if named and named <= known - {who} if what else is_occasion:
             return True
     return False
 
 
-def _gone(plain: str) -> Iterator[tuple[str, str]]:
-    """Who is out, and of what; nothing where that is not said."""
+def _gone(plain: str, known: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Who is out, of what (nothing where that is not said), and the words of the reason."""
     for pattern in (_OUT_OF, _REASON, _BAILED):
         match = pattern.match(plain)
         if match is None or match["who"].casefold() in _NO_NAMES:
             continue
         groups = match.groupdict()
-        if groups.get("reason") and _TELLING.search(groups["reason"]):
-            continue
-        yield match["who"].casefold(), groups.get("what") or ""
+        reason = (groups.get("reason") or "").casefold()
+        if _TELLING.search(reason) or (groups.get("day") or "").casefold() not in known:
+            continue  # of another day
+        yield match["who"].casefold(), groups.get("what") or "", reason.split()
 
 
 def _is_member(who: str, item: str) -> bool:

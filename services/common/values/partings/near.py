@@ -27,6 +27,9 @@ _FOR_US: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """What somebody does at a post: "Ilse signs off our invoices"."""
+_OFFICE: Final = frozenset(
+    {"minutes", "invoices", "payroll", "bookings", "rota", "register", "accounts", "bookkeeping"}
+)
 _AT_HOME: Final = frozenset("neighbour neighbor lodger flatmate roommate housemate partner".split())  # noqa: SIM905
 """What somebody is whose work is another matter."""
 _SERVING: Final = frozenset("train coach manage lead treat tutor sit deputise supervise mentor nurse".split())  # noqa: SIM905
@@ -145,6 +148,7 @@ def _has_post(earlier: str, person: str) -> bool:
         (
             clause.verb in _FOR_US
             or clause.words[:2] == (person, "does")
+            or bool(_OFFICE & set(clause.words))
             or (clause.verb == "be" and bool(_ROLES & set(clause.words)))
         )
         and not (clause.past or clause.negated or clause.historic)

@@ -282,7 +282,7 @@ def with_bare_name(earlier: str, later: str) -> str:
     if match is None or CHANGED.search(later) is None or match["role"] in RELATIVES:
         return earlier
     name = re.escape(match["name"])
-    alone = re.search(rf"(?<![\w'-]){name}\s(?=[a-z])", later)
+    alone = re.search(rf"(?<![\w'-]){name}\s(?!(?:from|of|at|in|who|the)\s)(?=[a-z])", later)
     if alone is None or _BEFORE_NAME.search(later[: alone.start()]) is None:
         return earlier
     return earlier[match.end() :]
