@@ -45,7 +45,7 @@ _OFF: Final = re.compile(
 )
 _ENDED_BY: Final = re.compile(
     r"(?:^|\s)(?:lost(?=\s(?:the|our)\s(?:\w{1,30}\s){1,3}(?:account|contract|client|customer|deal|tender|sponsorship)\b)|(?:stopped|halted|ended|suspended|discarded)(?=\s(?:the\s)?(?:\w+\s)?(?:project|programme|campaign|trial|pilot|study|experiment|series|partnership|cooperation)\b)|"
-    r"cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
+    r"cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped(?!\s(?:(?:my|our|the)\s)?\w{1,30}\s(?:off\s)?at\b)|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
     r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|mothballed|sunset(?:ted)?|laid\sto\srest|decommissioned|switched\soff|"
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
     r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation|badge|pass|laptop|uniform)\s(?:at|to)|gave\s(?:my\s)?notice\s(?:at|to)|dropped\sout\sof|retired\sfrom|"

@@ -126,7 +126,7 @@ _TO_ANOTHER: Final = re.compile(
 )
 _STAYS_AWAY: Final = re.compile(
     r"^(?:[Tt]he\s)?(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s"
-    r"(?:come|coming|make\s(?:it|the\s(?P<occasion>\w+))|be\s(?:there|coming)|attend|attending|join|joining)\b"
+    r"(?:(?:come|coming)(?!\s(?:home|in|up|down|out|over|back)\b)|make\s(?:it|the\s(?P<occasion>\w+))|be\s(?:there|coming)|attend|attending|join|joining)\b"
 )
 _GUESTS: Final = re.compile(
     r"\b(?:guests?|invit\w+|come|coming|inviting|attend\w*|party|dinner|trip|wedding|list|join\w*)\b", re.IGNORECASE

@@ -29,6 +29,9 @@ _FOR_A_TIME: Final = re.compile(
     r" (?:again|for now|this morning|today|all (?:day|morning|night)) ",
     re.IGNORECASE,
 )
+_DOWN_FOR: Final = re.compile(
+    r" (?:shut|shuts|closed|closes)(?: \S{1,40}){1,8}? for (?!good|ever|the last) ?\S", re.IGNORECASE
+)
 _SOMEWHERE: Final = re.compile(r" (?:to|out|home|into|shopping) ", re.IGNORECASE)
 
 
@@ -51,5 +54,7 @@ def means_something_else(said: str, match: re.Match[str], phrase: str) -> bool:
         return True  # "Zendesk was dead for an hour"
     if match[0].endswith(" gone") and _SOMEWHERE.match(rest) is not None:
         return True  # "Lena is gone to the office"
+    if "down" in phrase.split() and _DOWN_FOR.search(said[match.start() :]) is not None:
+        return True  # "they shut the gas down for the repair"
     said_of_keys = said[match.start() :] if " key" in match[0] else ""
     return _LENT.search(said_of_keys) is not None or _FOR_THAT.search(said_of_keys) is not None

@@ -58,6 +58,11 @@ _OCCASION: Final = re.compile(
     re.IGNORECASE,
 )
 """Said of the people of one occasion."""
+_STANDING: Final = re.compile(
+    r"\b(?:team|band|club|group|choir|quartet|trio|quintet|orchestra|crew|squad|committee|board|rota|line-?up|kids|children)\b",
+    re.IGNORECASE,
+)
+"""Said of people who belong together at all times."""
 _UNSURE: Final = re.compile(
     r"\b(?:never|almost|nearly|if|might|may|maybe|perhaps|wants?|would|should|could|thinks?|says|said|joked?|unless|not\sout|not\soff)\b|n't\s(?:out|off|bailed|left|quit)\b|\?",
     re.IGNORECASE,
@@ -104,7 +109,7 @@ def is_out(earlier: str, later: str) -> bool:
         return True
     if _UNSURE.search(plain) or _GROUP_IS.match(earlier) is None:
         return False
-    is_occasion = _OCCASION.search(earlier) is not None
+    is_occasion = _OCCASION.search(earlier) is not None and _STANDING.search(earlier) is None
     if _AWAY_ONCE.search(plain) and not is_occasion:
         return False
     known = nouns_of(earlier) | MEALS & set(earlier.casefold().replace(":", " ").split())

@@ -36,21 +36,21 @@ _SERVING: Final = frozenset("train coach manage lead treat tutor sit deputise su
 _WITH_ME: Final = frozenset("share meet train play run swim commute drive live cook".split())  # noqa: SIM905 - words
 """What somebody does for the speaker, and with them: it ends when they leave the country."""
 _GONE: Final = re.compile(
-    r"\bi\s(?:have\s|has\s)?(?:retired|resigned|emigrated|relocated|"
+    r"\bi\s(?:have\s|has\s)?(?:retired(?!\s(?:early|hurt|to\s(?:bed|my))\b)|resigned|emigrated|relocated|"
     r"left\s(?:for\s(?:good|[A-Z][\w-]{1,20})|(?:the|my)\s(?:company|firm|team|department|practice|surgery|school|agency|club|clinic|studio|country|town|city|profession)|us\b)|"
     r"(?:flew|flown|gone|went)\s(?:back\s|home\s){1,2}(?:to\s[A-Z]|for\sgood)|"
-    r"moved\s(?:on\b|away|abroad|(?:back\s|over\s|down\s|up\s)?to\s[A-Z][\w-]{1,20})|"
+    r"moved\s(?:on\b(?!\sto\s(?!(?:an?|another)\s(?:\w+\s)?(?:job|company|firm|post|position|role|team|school|club|employer)\b))|away|abroad|(?:back\s|over\s|down\s|up\s)?to\s[A-Z][\w-]{1,20})|"
     r"(?:sold|shut|closed|hung\sup|put\saway|packed\s(?:up|away)|cleaned\sout|cleared(?:\sout)?|handed\sover|gave\sup|given\sup|wound\sup)\s(?:the\s(?=practice|surgery|salon|studio|garage|firm|clinic|school|shop)|my\s)"
     r"(?!(?:car|house|flat|hair|coat|shopping|toys|clothes|lunch|plate|eyes|mouth|bike|dog|cat)\b)\w|"
     r"(?:gone|went|moved|switched)\s(?:over\s|back\s)?to\san?\s(?:[\w-]{2,20}\s){1,3}(?:in|at)\s[A-Z]|"
     r"(?:got|taken|took|found|accepted|started)\s(?:a|another)\s(?:new\s)?(?:job|post|position)\b)|"
-    r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:retired|transferred|promoted|relocated|let\sgo|laid\soff|fired(?!\sup)|sacked|replaced)\b"
+    r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:retired|transferred|promoted|relocated|let\sgo(?!\s(?:through|of|first|in|back|ahead|home|out|to|early)\b)|laid\soff|fired(?!\s(?:up|at|off|out)\b)|sacked|replaced)\b"
 )
 """Whoever goes like this does for the speaker no more what they did."""
 _LEFT_POST: Final = re.compile(
-    r"\bi\s(?:have\s|has\s)?(?:quit(?=\s[.,;!]|\s(?:last|on|in|yesterday|today|this|because|and)\b)|(?:resigned|retired|walked\sout)\b|(?:stepped|stood)\sdown\b(?!\s(?:from|as|off|to)\b)|left\s(?:us|them)(?=\s[.,;!]|\s(?:(?:yesterday|today)(?!\s's)|last|on|in|this|at)\b)|moved\son\b|"
+    r"\bi\s(?:have\s|has\s)?(?:quit(?=\s[.,;!]|\s(?:last|on|in|yesterday|today|this|because|and)\b)|(?:resigned|retired(?!\s(?:early|hurt|to\s(?:bed|my))\b)|walked\sout)\b|(?:stepped|stood)\sdown\b(?!\s(?:from|as|off|to)\b)|left\s(?:us|them)(?=\s[.,;!]|\s(?:(?:yesterday|today)(?!\s's)|last|on)\b)|moved\son\b(?!\sto\b)|"
     r"(?:handed|gave)\s(?:in\s)?(?:my|the|their)\s(?:notice|resignation)\s(?:[\w']{1,20}\s){0,3}?and\s(?:i\s)?(?:is|was|has)\s(?:already\s|now\s)?(?:gone|left|off)\b)|"
-    r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:let\sgo|laid\soff|fired(?!\sup)|sacked|made\sredundant|transferred|poached)\b|"
+    r"\bi\s(?:is|was|got|(?:has|have)\sbeen)\s(?:let\sgo(?!\s(?:through|of|first|in|back|ahead|home|out|to|early)\b)|laid\soff|fired(?!\s(?:up|at|off|out)\b)|sacked|made\sredundant|transferred|poached)\b|"
     r"\bi\s(?:do|does)\s(?:not|n't)\swork\s(?:here|there|for\s(?:us|them)|with\s(?:us|them))\sany\s?(?:more|longer)\b|"
     r"\bi\s(?:no\slonger\sworks?|is\sno\slonger)\s(?:here|for\s(?:us|them)|with\s(?:us|them))\b"
 )
