@@ -13,10 +13,8 @@ from datetime import date
 from typing import Final
 
 from services.common.values.comparison.compare import relation
-from services.common.values.comparison.complements import are_contrasted, are_two_relatives
 from services.common.values.comparison.designated import are_two_designated
-from services.common.values.comparison.namesakes import are_namesakes
-from services.common.values.comparison.owners import are_of_two_owners
+from services.common.values.comparison.namesakes import with_bare_names
 from services.common.values.comparison.slots import is_denied, is_replaced
 from services.common.values.denial.conditions import passes_over
 from services.common.values.denial.denials import denies, happens_after_all
@@ -28,7 +26,7 @@ from services.common.values.denial.topics import requantifies
 from services.common.values.lives.asked import answers_anew
 from services.common.values.lives.beginnings import lives_on
 from services.common.values.lives.everyday import abstains, goes_otherwise, is_born, is_left_out
-from services.common.values.lives.passing import is_for_a_while, is_over
+from services.common.values.lives.passing import is_over
 from services.common.values.lives.states import has_another_state
 from services.common.values.lives.until import is_fulfilled
 from services.common.values.model import Relation
@@ -36,7 +34,7 @@ from services.common.values.partings.closings import is_closed
 from services.common.values.partings.ended import has_ended
 from services.common.values.partings.endings import goes_with_it
 from services.common.values.partings.given_up import is_given_up
-from services.common.values.partings.items import is_left_of_several, leaves_another_group, loses_an_item
+from services.common.values.partings.items import is_left_of_several, loses_an_item
 from services.common.values.partings.leaving import is_left_behind
 from services.common.values.partings.members import is_out
 from services.common.values.reading.clauses import CHARS_MAX, Clause
@@ -51,18 +49,17 @@ from services.common.values.reading.rewording import (
     with_full_name,
     with_own_noun,
     with_plain_times,
+    without_cause,
 )
 from services.common.values.reading.unreal import is_unreal
 from services.common.values.reading.whose import people_in
-from services.common.values.replacement.ages import is_another_age
 from services.common.values.replacement.assigned import is_given_another
 from services.common.values.replacement.contrasts import has_another_value
-from services.common.values.replacement.days import is_another_time, rescheduled
+from services.common.values.replacement.days import rescheduled
 from services.common.values.replacement.doers import is_done_by_another
 from services.common.values.replacement.listing import is_exchanged, is_listed_anew
 from services.common.values.replacement.means import goes_by_other_means
 from services.common.values.replacement.measures import is_measured_anew
-from services.common.values.replacement.periods import are_of_two_periods, is_left_out_once
 from services.common.values.replacement.platforms import runs_elsewhere
 from services.common.values.replacement.shifting import is_set_anew
 from services.common.values.replacement.succession import begins, succeeds, was_so
@@ -71,16 +68,17 @@ from services.common.values.restatement.countermands import is_countermanded
 from services.common.values.restatement.frames import is_stated_anew, main_part, takes_another_end
 from services.common.values.restatement.orders import are_opposed, in_plain_form, is_lifted, is_taken_off
 from services.common.values.restatement.restated import gives_another_number, goes_back_to_another_number
+from services.common.values.restatement.roles import is_held_by_another
 from services.common.values.restatement.shortened import is_corrected_in_short
 from services.common.values.restatement.titled import is_titled_anew
+from services.common.values.restatement.wishes import is_wanted_otherwise
+from services.common.values.ruling_out import are_of_two_times, ruled_out
 from services.common.values.words.fields import CHANGED
-from services.common.values.words.newness import begins_later, plainly
+from services.common.values.words.newness import plainly
 from services.common.values.words.nouns import nouns_of
 from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.unsure import REPORTED, UNSURE
 
-_CLAUSES_CHARS_MAX: Final = 400
-"""In longer sentences only what they are about is compared: their clauses belong together in too many ways."""
 _WITH_NEW: Final = CachedPattern(
     r"^new\s+\w+\s*[:,]|\b(?:with|since|thanks\s+to|because\s+of|after)\s+(?:the|my|our|a|an)\s+new\b", re.IGNORECASE
 )
@@ -88,33 +86,6 @@ _WITH_NEW: Final = CachedPattern(
 _AFTER_THAT: Final = CachedPattern(r"^(?:after|following|as\s+of|starting|beginning)\s+the\s+\w+", re.IGNORECASE)
 """Opens what has changed by an event: "after the sale my landlord is ..."."""
 _RESULT: Final = CachedPattern(r",\sso\s(?:from\snow\son\s)?(?=(?:i|i'm|i've|we|we're|we've|my|our)\s)", re.IGNORECASE)
-_GOES_ON: Final = CachedPattern(
-    r"\bbut\s(?:it|he|she|they)\s(?:still\s(?:works?|runs?|goes|lives?)|survived|(?:is|are)\s(?:fine|unhurt)|came\sback)\b|"
-    r"\bbut\s(?:[\w']{1,15}\s){0,3}(?:works|worked|survived|saved\sit|lives|lived)[.!\s]*$",
-    re.IGNORECASE,
-)
-"""It is as it was after all: "I dropped the phone, but it still works"."""
-_KEPT: Final = CachedPattern(
-    r"\b(?:left|leave|leaving|kept|keep|keeping)\s(?P<what>[\w'\s-]{2,60}?)\s(?:as\s(?:it|they)\s(?:is|was|are|were)|unchanged|the\ssame|untouched|alone)\b",
-    re.IGNORECASE,
-)
-"""Nothing becomes of it: "we left the old tool as it is"."""
-_SLIP: Final = CachedPattern(
-    r"\bby\s(?:mistake|accident)\b|\b(?:accidentally|unknowingly|inadvertently)\b|\bwithout\s(?:knowing|noticing|realising|realizing)\b",
-    re.IGNORECASE,
-)
-"""It was not meant, so it says nothing of what holds: "I ate meat by mistake"."""
-_FOR_A_WHILE: Final = CachedPattern(r"\b(?:during|while)\s+(?:the|my|our|his|her|i'm|we're|[A-Z])", re.IGNORECASE)
-"""Under these the later one holds for a while, and takes nothing back."""
-_OCCASIONS: Final = CachedPattern(
-    r"\b(?:weekends?|weekdays?|holidays|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|summers?|winters?|spring|autumn|mornings?|evenings?|nights?|school\sdays|term\stime)\b",
-    re.IGNORECASE,
-)
-_OCCASION: Final = CachedPattern(
-    r"(?:at|on|in|during)\s(?:the\s)?(?:weekends?|weekdays|holidays|(?:mon|tues|wednes|thurs|fri|satur|sun)days|summer|winter|spring|autumn|school\sdays|term\stime)\b,?\s",
-    re.IGNORECASE,
-)
-"""Opens what holds at some times only."""
 _ENDS: Final = frozenset({Relation.UPDATE, Relation.CONTRADICT})
 _NEVER: Final = CachedPattern(r"\b(?:i|we)(?:'ve|\s+have)\s+never\b", re.IGNORECASE)
 _WILL: Final = re.compile(
@@ -143,10 +114,9 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         later: The other one.
     """
     one, other = with_days_alike(with_plain_times(earlier.text), with_plain_times(later.text))
+    one, other = with_bare_names(one, other)
     earlier, later = replace(earlier, text=one), replace(later, text=other)
-    is_later = later.day is not None and begins_later(later.text, later.day)
-    days = earlier.text, earlier.day, later.text, later.day
-    if is_later or is_another_time(*days) or are_of_two_periods(*days) or is_another_age(*days):
+    if are_of_two_times(earlier.text, earlier.day, later.text, later.day):
         return Relation.COMPATIBLE
     as_said, later = later.text, replace(later, text=in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
@@ -157,9 +127,10 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     if is_unreal(later.text) or is_unreal(earlier.text):
         return Relation.UNKNOWN
     earlier, later = _opened(earlier), _concluded(_opened(later))
+    earlier = replace(earlier, text=without_cause(earlier.text))
     later = replace(later, text=with_full_name(earlier.text, with_own_noun(earlier.text, later.text)))
-    if (ruled_out := _ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
-        return ruled_out
+    if (neither := ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
+        return neither
     earlier = replace(earlier, text=with_bare_name(earlier.text, later.text))
     if is_same_speaker and is_retracted(earlier.text, later.text):
         return Relation.UPDATE
@@ -204,34 +175,7 @@ def _has_another(earlier: Said, later: Said) -> bool:
     one, other, is_told = earlier.text, later.text, later.is_announced
     if is_given_another(one, other, is_told=is_told) or runs_elsewhere(one, other, is_told=is_told):
         return True
-    return is_done_by_another(one, other, is_told=is_told)
-
-
-def _ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation | None:
-    """What two statements are to each other where neither can take the place of the other; None where one may."""
-    if len(earlier) > _CLAUSES_CHARS_MAX or len(later) > _CLAUSES_CHARS_MAX:
-        return Relation.UNKNOWN
-    if are_contrasted(earlier, later) or _is_kept(earlier, later) or leaves_another_group(earlier, later):
-        return Relation.COMPATIBLE
-    occasion = _OCCASION.match(later)
-    if occasion is not None and not _OCCASIONS.search(earlier):
-        return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
-    if any(rule(earlier, later) for rule in (are_two_relatives, are_namesakes, are_of_two_owners, is_left_out_once)):
-        return Relation.COMPATIBLE
-    if REPORTED.match(later) and not REPORTED.match(earlier):
-        return Relation.UNKNOWN
-    if _GOES_ON.search(later) or _SLIP.search(later):
-        return Relation.UNKNOWN
-    if not is_same_speaker and (FIRST.search(earlier) or FIRST.search(later)):
-        return Relation.UNRELATED  # what one says of themselves another cannot take back
-    is_brief = [_FOR_A_WHILE.search(text) is not None or is_for_a_while(text) for text in (earlier, later)]
-    return Relation.COMPATIBLE if is_brief == [False, True] else None
-
-
-def _is_kept(earlier: str, later: str) -> bool:
-    """Whether the later one says that what the earlier one is about stays as it is."""
-    match = _KEPT.search(later)
-    return match is not None and bool(kept := nouns_of(match["what"])) and kept <= nouns_of(earlier)
+    return is_held_by_another(one, other) or is_done_by_another(one, other, is_told=is_told)
 
 
 def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
@@ -242,6 +186,8 @@ def _is_told_in_other_words(earlier: Said, later: Said) -> bool:
     if _is_of_other_day(earlier, later) and has_another_value(one, other):
         return True
     if is_closed(one, other) or is_given_up(one, other) or is_so_after_all(one, other):
+        return True
+    if is_wanted_otherwise(one, other, is_other_day=_is_of_other_day(earlier, later)):
         return True
     return is_set_anew(one, other, is_new=later.is_announced, day=earlier.day, later_day=later.day)
 
@@ -304,7 +250,8 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
                 return Relation.UPDATE
             if is_denied(a, b) or is_replaced(a, b, is_told=is_told):
                 return Relation.UPDATE if b.changed or is_told else Relation.CONTRADICT
-    if is_same_speaker and rescheduled(first.clauses, second.clauses, earlier.day, later.day):
+    main = read_statement(main_part(earlier.text)).clauses
+    if is_same_speaker and rescheduled(main, second.clauses, earlier.day, later.day):
         return Relation.UPDATE
     is_new = later.is_announced or is_announced
     if is_same_speaker and (

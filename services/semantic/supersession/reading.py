@@ -13,6 +13,7 @@ from services.common.interactions import SourceInteraction
 from services.common.owners import Owner
 from services.common.text import split_sentences
 from services.common.turns import MessageRole
+from services.common.values.reading.antecedents import with_antecedents
 from services.common.values.reading.quotations import quoted_places
 from services.common.values.reading.unreal import unreal_places
 from services.common.values.sentences import announces, is_statement, presupposed_part, stated_part
@@ -29,6 +30,8 @@ async def assertions_of(
 ) -> list[Assertion]:
     """Returns what a person states in turns, sentence by sentence; nothing of other turns.
 
+    "It" and "she" are replaced by what the sentence before names, where that is plain.
+
     Args:
         owner: Whose memory.
         sources: The turns.
@@ -37,7 +40,10 @@ async def assertions_of(
     """
     # Splitting takes processor time: other calls go on meanwhile.
     stated = await asyncio.to_thread(
-        lambda: [(source, said := _stated(source, settings), _not_meant(source, said)) for source in sources]
+        lambda: [
+            (source, with_antecedents(said := _stated(source, settings)), _not_meant(source, said))
+            for source in sources
+        ]
     )
     kept = [
         (source, sentences, number)

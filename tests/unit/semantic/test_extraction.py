@@ -384,6 +384,7 @@ async def test_batches_do_not_change_what_is_found() -> None:
         ("My role-play group meets on Fridays. I have two dogs.", [("Nadia", "has_pet", "two dogs")]),
         ("After last night's match I'm about 95 years old, send help.", []),
         ("After that hill I'm 95 years old.", []),
+        ("Slept in a field, i am now 112 years old.", []),
         ("I feel 95 today.", []),
         ("I moved here after school and I'm 34 years old.", [("Nadia", "age", "34")]),
         (

@@ -18,6 +18,11 @@ _SPELLED_OUT: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "essay one is due on Monday"."""
+_CODE_FIRST: Final = re.compile(
+    r"^(?:(?:the|my|our)\s)?(?P<code>[qh][1-4]|fy\s?\d{2,4}|v\d[\d.]{0,6}|(?:19|20)\d\d|\d{1,3}(?:st|nd|rd|th))\s(?P<noun>[a-z][\w-]{2,20})\b",
+    re.IGNORECASE,
+)
+"""As in "Q3 cloud budget is 41k", "the 2nd draft is due"."""
 _FOR_DAYS: Final = re.compile(rf"\bfor\s(?P<day>{'|'.join(sorted(WEEKDAYS))})s\b", re.IGNORECASE)
 """As in "forty loaves for Saturdays"."""
 _CODES: Final = frozenset({ValueKind.NUMBER, ValueKind.IDENTIFIER})
@@ -36,6 +41,9 @@ def are_two_designated(earlier: str, later: str) -> bool:
     days, other_days = _days(earlier), _days(later)
     if days and other_days and not days & other_days:
         return True
+    one, other = _CODE_FIRST.match(earlier), _CODE_FIRST.match(later)
+    if one is not None and other is not None and one["noun"].casefold() == other["noun"].casefold():
+        return one["code"].casefold() != other["code"].casefold()
     first = _subjects(earlier)
     second = _named(later) if first else {}
     return any(kind in second and not codes & second[kind] for kind, codes in first.items())

@@ -54,6 +54,12 @@ _NAMED: Final = re.compile(rf"\b(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\s(?P<name>[
 """As in "my older brother Jan"."""
 _EXPLAINED: Final = re.compile(rf"\b(?P<name>[A-Z][\w-]{{1,30}}),\s(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\b")
 """As in "Jan, my brother, ..."."""
+_WITH_ROLE: Final = re.compile(
+    r"^(?:[Mm]y|[Oo]ur)\s(?:[a-z][a-z-]{1,14}\s){1,2}(?P<name>[A-Z][\w-]{1,30})(?=\s[a-z]|'s\s)"
+)
+_BARE: Final = re.compile(
+    r"^(?:(?i:from|as\sof|since|starting|after)\s[\w\s]{2,20}?,?\s|(?i:now|and|but|so|actually|also|today|yesterday),?\s)?(?P<name>[A-Z][\w-]{1,30})(?=\s(?!and\b)[a-z]|'s\s)"
+)
 _CHARS_MAX: Final = 800
 
 
@@ -72,6 +78,25 @@ def are_namesakes(earlier: str, later: str) -> bool:
     role, name = opening["role"].casefold(), opening["name"]
     others = [other for other_name, other in _people(later) if other_name == name]
     return bool(others) and all(_exclude_each_other(role, other) for other in others)
+
+
+def with_bare_names(earlier: str, later: str) -> tuple[str, str]:
+    """Returns two statements about one person without who it is, where one of them names the person alone.
+
+    "Our maid Sunita comes at 7" is "Sunita comes at 7" beside "from today Sunita comes at 11".
+
+    Args:
+        earlier: A statement.
+        later: A later one.
+    """
+    return _bare(earlier, later), _bare(later, earlier)
+
+
+def _bare(text: str, other: str) -> str:
+    full, bare = _WITH_ROLE.match(text), _BARE.match(other)
+    if full is None or bare is None or full["name"] != bare["name"]:
+        return text
+    return text[full.start("name") :]
 
 
 @text_cache(4_096)

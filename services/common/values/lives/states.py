@@ -28,11 +28,16 @@ _HELD_AT: Final = frozenset({"job", "home", "school"})
 """Fields whose state is somewhere: the same place is the same state."""
 _THEY_TO_ME: Final = re.compile(r"^they\s(?:have\s)?(?=\w+\s(?:me|us)\b)", re.IGNORECASE)
 _OWN: Final = frozenset({"i", "we"})
-_WAS: Final = re.compile(r"(?:i|we)\s(?:was|were)\b", re.IGNORECASE)
 _LONG_AGO: Final = CachedPattern(
     r"\b(?:when\s(?:i|we)\s(?:was|were)|as\sa\s(?:kid|child|boy|girl|student|teenager)|back\s(?:then|in\s(?:the|my|\d))|in\smy\s(?:twenties|thirties|youth))\b",
     re.IGNORECASE,
 )
+_LIVED: Final = CachedPattern(
+    r"^(?:(?:and|but|so|well),?\s)?(?:(?:in|during|back\sin|before|throughout|all\sthrough)\s[\w\s'-]{2,40}?,?\s)?(?:i|we)\s(?:was|were|lived|worked|studied|taught|rented|owned|"
+    r"drove|smoked|drank|played|dated)\b",
+    re.IGNORECASE,
+)
+"""What was so at a time that is over: "in first year I lived in Fallowfield"."""
 _YEARS_AGO: Final = CachedPattern(r"\b(?:years|decades)\s+ago\b", re.IGNORECASE)
 _TO_OTHERS: Final = CachedPattern(r"\byours?\b|\bsorry\b", re.IGNORECASE)
 """What is said to somebody about their life."""
@@ -54,11 +59,12 @@ def has_another_state(earlier: str, later: str, *, is_told: bool) -> bool:
         or _are_two_things(earlier, later)
         or _TO_OTHERS.search(later)
         or SCOPE_OPENS.match(later)
+        or _LIVED.match(earlier)
     ):
         return False
     if _turns_a_life(earlier, later):
         return True
-    if _WAS.match(earlier) or _LONG_AGO.search(earlier) is not None:
+    if _LONG_AGO.search(earlier) is not None:
         return False  # "I was a vegetarian for ten years" is as true as before
     if not (CHANGED.search(later) or is_told) or THIRD.search(later) or OTHERS.search(later):
         return False

@@ -145,6 +145,8 @@ def _condition(text: str, match: re.Match[str]) -> _Condition | None:
         return None
     if not ends and {lemma(word) for word in words} & {"come", "go", "get"}:
         ends = {"arrive"} if "go" not in words else {"leave"}
+    if not ends and "back" in words:
+        ends = {"back"}
     for same in _SAME:
         if ends & same:
             ends |= same

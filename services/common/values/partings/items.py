@@ -62,6 +62,10 @@ _GONE: Final = _of(
     rf"^(?:a|an|the)\s(?:fox|hawk|marten|wolf|cat|dog|thief|burglar|storm|flood|fire|frost|repo\sman|bailiffs?)\s(?:took|got|killed|ate|stole|destroyed|caught)\s{_THE}{_ITEM}{_ENDS_HERE}",
     rf"^(?:somebody|someone|thieves|burglars|they)\s(?:took|stole|nicked)\s{_THE}{_ITEM}{_ENDS_HERE}",
 )
+_OFF_WHOLE: Final = re.compile(
+    r"^[^,;:.!?]{2,60}?\s(?:off|from|out\sof)\s(?:the|my|our)\s(?P<whole>[\w-]{2,30}(?:\s[\w-]{2,30})?)", re.IGNORECASE
+)
+"""From what something is taken: "take Saskia off the billing list"."""
 _NOT_IN: Final = re.compile(
     rf"^no\s{_ITEM}\s(?:in|on|with|for)\s(?:the|my|our)\s(?P<whole>[\w-]+)(?=$|[,.;!])", re.IGNORECASE
 )
@@ -173,6 +177,10 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
 def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
     plain = piece.strip().rstrip(".! ")
     if len(plain) > _CHARS_MAX or _DENIED.search(plain):
+        return False
+    whole = _OFF_WHOLE.match(plain)
+    named = nouns_of(whole["whole"]) - _ANY_GROUP if whole is not None else frozenset()
+    if named and not named & nouns_of(earlier):
         return False
     if any(_is_item(what, items) for what in _named(plain)):
         return True

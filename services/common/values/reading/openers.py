@@ -80,6 +80,12 @@ _AFRAID: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "I'm afraid the shop has shut": it is so, however sad."""
+_ADDRESSED: Final = re.compile(
+    r"^(?:so,?\s|well,?\s)?(?:(?:just\s)?in\scase|if)\s(?:anybody|anyone|somebody|someone|you|they)\s(?:ever\s)?(?:needs?|wants?|asks?|calls?|has\sto|have\sto|wonders?|looks?)"
+    r"\b[^:]{0,100}:\s(?=\w)|^to\swhom\sit\smay\sconcern[^:]{0,60}[,:]\s(?=\w)",
+    re.IGNORECASE,
+)
+"""For whom it is said: "if anybody needs to ring: my doctor is ...". It is no condition."""
 _CONJUNCTION: Final = re.compile(r"^(?:oh,?\s)?(?:and|but)\s(?!(?:yet|so|also|then|now)\b)(?=[\w'])", re.IGNORECASE)
 _NEWS: Final = re.compile(
     r"\b(?:update|heads|news|inform|announce|thoughts?|reflection|think|thinking|change|correction)\b", re.IGNORECASE
@@ -122,6 +128,9 @@ def without_opener(text: str) -> Opened:
     rest, is_new = text, False
     if _NO_SUBJECT.match(text) or _NO_BUYER.match(text):
         rest = f"I {text[:1].lower()}{text[1:]}"
+    addressed = _ADDRESSED.match(rest)
+    if addressed is not None and _states(rest[addressed.end() :]):
+        rest = rest[addressed.end() :]
     for pattern in _OPENERS:
         match = pattern.match(rest)
         if match is None or match.end() > _CHARS_MAX or len(rest[match.end() :].split()) < _WORDS_MIN:

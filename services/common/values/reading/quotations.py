@@ -51,6 +51,12 @@ _OWN: Final = re.compile(
     re.IGNORECASE,
 )
 """The speaker's own words, or words that the assistant shall use or store."""
+_FICTION: Final = re.compile(
+    r"\b(?:(?:first|last|opening|closing|next)\s(?:line|sentence|paragraph|verse|words)|lyrics|chorus|(?:short\s)?stor(?:y|ies)|novel|poem|haiku|limerick|screenplay|"
+    r"monologue|dialogue|chapter|narrator|protagonist|main\scharacter|(?:my|the|our)\s(?:hero|heroine|character))\b",
+    re.IGNORECASE,
+)
+"""What stands in quotation marks is made up: 'First line of the novel: "..."'."""
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 _STATES: Final = re.compile(r"\b\w++\W++\w++\W++\w")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -116,4 +122,4 @@ def _end(text: str, begin: int, closing: str) -> int | None:
 def _is_of_others(lead: str) -> bool:
     """Whether the words before a quotation say that somebody else wrote it: those of its sentence or the one before."""
     near = _SENTENCE_END.split(lead.replace("\u2019", "'").strip(" \t\r\n:,\u2013\u2014-"))[-1]
-    return _RECEIVED.search(near) is not None and _OWN.search(near) is None
+    return _FICTION.search(near) is not None or (_RECEIVED.search(near) is not None and _OWN.search(near) is None)

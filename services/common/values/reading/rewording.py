@@ -141,6 +141,11 @@ _OWN_THING: Final = re.compile(
     r"^(?:my|our)\s(?P<what>[a-z]{2,20}(?:\s[a-z]{2,20})?)\s(?:is|are|has|have|costs?|runs?|starts?|takes?)\b",
     re.IGNORECASE,
 )
+_WITH_NEW: Final = re.compile(
+    r"^(?:with|since|thanks\sto|after)\s(?:the|my|our)\snew\s[\w-]{2,30}(?:\s[\w-]{2,30})?,?\s(?=(?:i|we)\s)",
+    re.IGNORECASE,
+)
+"""Why something is so by then: "with the new magnifier I can read small print"."""
 _SHORT_NAME: Final = re.compile(
     r"^(?P<name>[A-Za-z][\w-]{2,20})\s(?=(?:is|has|was|starts|begins|ends|moved|moves|now|got|costs)\b)"
 )
@@ -239,6 +244,11 @@ def as_own(earlier: str, later: str) -> tuple[str, str]:
     if owner is None or leaver is None:
         return earlier, later
     return f"My {earlier[owner.end() :].partition(', so ')[0]}", f"I left {later[leaver.end() :]}"
+
+
+def without_cause(text: str) -> str:
+    """Returns a statement without the new thing that made it so, which says nothing of how long it holds."""
+    return _WITH_NEW.sub("", text)
 
 
 def with_full_name(earlier: str, later: str) -> str:

@@ -35,6 +35,7 @@ PREPOSITIONS: Final = frozenset(
     ["to", "in", "on", "at", "of", "by", "for", "with", "from", "into", "about", "over", "under", "near"]
 )
 _THE: Final = frozenset({"the", "my", "our", "your", "his", "her", "their"})
+_BE: Final = frozenset({"is", "are", "was", "were"})
 _OBJECTS: Final = _THE | {"me", "us", "him", "them"}
 _SUBJECT_WORDS_MAX: Final = 3
 _NO_KINDS: Final = AUXILIARIES | PREPOSITIONS | DETERMINERS | {"and", "or", "but", "so", *PUNCTUATION}
@@ -87,6 +88,8 @@ def _opens_clause(following: Sequence[str]) -> bool:
         return len(words) > 1
     if first in {"my", "the", "our", "his", "her", "their"}:
         return len(words) > 2 and (words[2] in AUXILIARIES or lemma(words[2]) in VERBS)
+    if first.isalpha() and first not in PREPOSITIONS and _BE & {*words[1:3]}:
+        return True  # "..., compiler exam is on Saturday"
     return first in AUXILIARIES or (lemma(first) in VERBS and not first.endswith("ing"))
 
 

@@ -67,7 +67,7 @@ _LEADS: Final = frozenset(
 )
 _GROUPS: Final = frozenset("team company firm office department school family crew band".split())  # noqa: SIM905 - words
 """Whose doing is that of the speaker as well: "the team went over to Linear"."""
-_PASTS: Final = frozenset(
+PASTS: Final = frozenset(
     """
     threw blew tore swore rang sank shook chose froze rode hid slid lit shot felt wept swept dealt meant bent burnt
     stuck struck dug swung spun told heard laid fell brought caught fought split beat
@@ -116,7 +116,7 @@ def _is_name(words: Sequence[str], number: int) -> bool:
         return False
     after = words[number + 1].lower() if number + 1 < len(words) else ""
     is_subject = after in AUXILIARIES | {"'s"} or lemma(after) in VERBS or after in IRREGULAR or after.endswith("ed")
-    is_subject = is_subject or after in _PASTS
+    is_subject = is_subject or after in PASTS
     return is_subject and (number > 0 or lemma(lower) not in VERBS)
 
 

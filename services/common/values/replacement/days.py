@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final
@@ -17,9 +18,13 @@ from services.common.values.reading.pieces import read_statement
 
 _JOURNEYS: Final = frozenset({"fly", "leave", "depart", "return", "move", "marry", "arrive", "travel"})
 _OCCASIONS: Final = _JOURNEYS | {"be", "come", "start", "begin", "open", "deliver", "happen", "ship", "visit"}
+_ONCE: Final = frozenset({"this", "next", "today", "tonight", "tomorrow"})
+"""Words that name one day, so that what is then happens once: "compiler exam is on this Saturday"."""
 _DAYS_AHEAD: Final = {"today": 0, "tonight": 0, "tomorrow": 1}
 _WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY_SECONDS: Final = 86_400
+_MONTHS_AHEAD: Final = 3
+_ORDINAL: Final = re.compile(r"(?P<day>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)")
 
 
 def day_named(clause: Clause, said: date) -> date | None:
@@ -37,6 +42,9 @@ def day_named(clause: Clause, said: date) -> date | None:
         is_whole = value.kind is ValueKind.QUANTITY and value.unit == "s" and value.low % _DAY_SECONDS == 0
         if is_whole and clause.prepositions.get(value) == "in":
             return said + timedelta(seconds=value.low)
+    ordinal = next((match for word in clause.words if (match := _ORDINAL.fullmatch(word)) is not None), None)
+    if ordinal is not None and named:
+        return _next(int(ordinal["day"]), said)
     days = [value.text for value in named if value.unit == "weekday"] + [word for word in clause.words if word in _WEEK]
     if days and days[0] in _WEEK:
         ahead = (_WEEK.index(days[0]) - said.weekday() - 1) % 7 + 1
@@ -69,6 +77,39 @@ def is_another_time(earlier: str, said: date | None, later: str, told: date | No
         if named is not None and named < told and any(a.verb == b.verb for b in second):
             return True
     return False
+
+
+def is_same_day(earlier: str, said: date | None, later: str, told: date | None) -> bool:
+    """Returns whether both name one day by how far it is off: "in three weeks", and a week later "in two weeks".
+
+    People count in whole weeks, so that days within half of one are the same.
+
+    Args:
+        earlier: A statement.
+        said: When it was said.
+        later: A later one.
+        told: When that was said.
+    """
+    if said is None or told is None or said == told:
+        return False
+    second = [clause for clause in read_statement(later).clauses if _is_from_today(clause)]
+    first = [clause for clause in read_statement(earlier).clauses if _is_from_today(clause)] if second else []
+    return any(
+        a.verb == b.verb
+        and has_same_subject(a, b)
+        and (one := day_named(a, said)) is not None
+        and (other := day_named(b, told)) is not None
+        and abs((one - other).days) <= min(_rounding(a), _rounding(b))
+        for a in first
+        for b in second
+    )
+
+
+def _rounding(clause: Clause) -> int:
+    """By how many days the day of a clause may be off: three where it is given in weeks."""
+    spans = [value.low for value in clause.values if value.kind is ValueKind.QUANTITY and value.unit == "s"]
+    is_in_weeks = any(span and span % (len(_WEEK) * _DAY_SECONDS) == 0 for span in spans)
+    return len(_WEEK) // 2 if is_in_weeks else 0
 
 
 def _is_from_today(clause: Clause) -> bool:
@@ -104,8 +145,21 @@ def _happens_once(clause: Clause) -> bool:
     """Whether a clause speaks of one occasion: "the sofa arrives", "we fly"; not "I swim"."""
     if set(map(str, clause.subject)) <= {"i", "we"}:
         return bool(clause.subject) and clause.verb in _JOURNEYS
-    is_definite = bool({"the", "my", "our"}.intersection(clause.words[:1]))
+    is_definite = bool({"the", "my", "our"}.intersection(clause.words[:1])) or bool(_ONCE & set(clause.words))
     return bool(clause.subject) and clause.verb in _OCCASIONS and is_definite
+
+
+def _next(number: int, said: date) -> date | None:
+    """The next day of that number in a month, from a day on: "the 15th"."""
+    for ahead in range(_MONTHS_AHEAD):
+        month = said.month - 1 + ahead
+        try:
+            day = date(said.year + month // 12, month % 12 + 1, number)
+        except ValueError:
+            continue
+        if day >= said:
+            return day
+    return None
 
 
 def _nearest(text: str, said: date) -> date | None:

@@ -103,12 +103,12 @@ def are_of_two_periods(earlier: str, said: date | None, later: str, told: date |
         is_other_time = times[0][0] == times[1][0] and times[0][1] != times[1][1]
         return is_other_time and _words(earlier[first.end() :]) != _words(later[second.end() :])
     one, other = _framed(earlier, said or _NO_DAY), _framed(later, told or _NO_DAY)
-    if one is None or other is None or one.is_since or one.words == other.words:
+    if one is None or other is None or one.is_since or (one.words == other.words and one.step >= 0):
         return False
     periods = _period(one), _period(other)
     if periods[0] is not None and periods[1] is not None:
         are_apart = periods[0].end < periods[1].begin or periods[1].end < periods[0].begin
-        return are_apart and periods[0].end >= other.said
+        return are_apart and (periods[0].end >= other.said or one.step < 0)  # what was last week stays so
     is_near = abs((other.said - one.said).days) <= _TERM_DAYS
     return one.unit == other.unit and one.step != other.step and one.step >= 0 and is_near
 

@@ -9,7 +9,7 @@ from typing import Final
 from services.common.text_cache import text_cache
 from services.common.values.comparison.sameness import Match, match_values
 from services.common.values.model import Value, ValueKind
-from services.common.values.reading.splitting import DETERMINERS
+from services.common.values.reading.splitting import DETERMINERS, verb_place
 from services.common.values.words.lexicon import AUXILIARIES, HEDGES, IRREGULAR, PRONOUNS, STOP, VERBS
 from services.common.values.words.newness import plainly
 from services.common.values.words.patterns import CachedPattern
@@ -99,12 +99,26 @@ def _readings(text: str) -> tuple[tuple[Item, ...], ...]:
 
 def _parts(text: str) -> Iterator[str]:
     yield text
-    start = 0
+    start, subject = 0, _subject(text)
     for match, _ in zip(_BREAK.finditer(text), range(_PARTS_MAX), strict=False):
-        yield text[start : match.start()]
+        yield _with_subject(text[start : match.start()], subject) if start else text[: match.start()]
         start = match.end()
     if start:
-        yield text[start:]
+        yield _with_subject(text[start:], subject)
+
+
+def _subject(text: str) -> str:
+    """The words before the first verb of a statement."""
+    words = text.split()
+    place = verb_place([word.casefold().strip(".,!") for word in words])
+    return " ".join(words[:place]) if place else ""
+
+
+def _with_subject(part: str, subject: str) -> str:
+    """A part that opens with a verb in the third person, with its subject: "[server falke] sits in rack 7"."""
+    word = part.split(maxsplit=1)[0].casefold() if part.split() else ""
+    is_third_person = word.endswith("s") and word != lemma(word) and lemma(word) in VERBS
+    return f"{subject} {part}" if subject and is_third_person else part
 
 
 def _items(text: str) -> Iterator[Item]:

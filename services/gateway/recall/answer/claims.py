@@ -198,7 +198,7 @@ def _rules() -> Sequence[_Rule]:
     rule(rf"{_I_AM}(?:not|no longer) {states}", "is", is_denied=True)
     rule(rf"{_I_AM}{states}", "is")
     rule(rf"{_I_AM}(?P<value>{one['relationships']})(?: now)?$", "relationship status")
-    rule(rf"{_I_AM}(?P<value>\d{{1,3}}) years old$", "age")
+    rule(rf"{_I_AM}(?P<value>\d{{1,2}}|10\d|110) years old$", "age")
     rule(rf"{_I}live in {_PLACE}{_NOW}", "lives in")
     rule(rf"{_I_AM}(?:living|based) in {_PLACE}{_NOW}", "lives in")
     rule(rf"{joined}moved to {_PLACE}{_NOW}", "lives in")

@@ -23,6 +23,8 @@ _STATES: Final = {
 }
 _APPROXIMATE: Final = word_set("about around roughly approximately like practically easily least nearly almost")
 """Before the speaker's age: who knows it does not guess it, so "I'm about 95 years old" is a figure of speech."""
+_OWN_AGE_MAX: Final = 110
+"""Who says to be older speaks in jest: "slept in a field, I am now 112 years old"."""
 _FELT: Final = word_set("after feel felt feeling")
 _JOINED: Final = word_set("and but so ;")
 
@@ -112,7 +114,9 @@ def _age(reader: Reader, verb: Verb, place: int) -> _Findings:
         or not 0 < int(tree.word(numbers[0])) < 120
     ):
         return []
-    if reader.clause.subject.kind == "speaker" and _is_felt([tree.word(p) for p in range(numbers[0])]):
+    if reader.clause.subject.kind == "speaker" and (
+        int(tree.word(numbers[0])) > _OWN_AGE_MAX or _is_felt([tree.word(p) for p in range(numbers[0])])
+    ):
         return []
     rest = [p for p in reader.clause.places if p > numbers[0] and tree[p].pos not in {"PUNCT", "SPACE"}]
     words = [tree.word(p) for p in rest]

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from services.common.values.comparison.namesakes import are_namesakes
+from services.common.values.comparison.namesakes import are_namesakes, with_bare_names
 from services.common.values.holding import Said, supersedes
 from services.common.values.model import Relation
 
@@ -40,3 +40,23 @@ def test_spec_3_5_two_people_of_one_name_end_nothing_of_each_other(earlier: str,
 )
 def test_spec_3_5_one_person_may_be_named_otherwise(earlier: str, later: str) -> None:
     assert not are_namesakes(earlier, later)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Our maid Sunita comes at 7 in the morning.", "From today Sunita comes at 11."),
+        ("My colleague Priya sits by the window.", "Priya sits in the annexe now."),
+        ("Sunita comes at 7 in the morning.", "Our maid Sunita comes at 11 now."),
+    ],
+)
+def test_spec_3_5_who_somebody_is_need_not_be_said_again(earlier: str, later: str) -> None:
+    one, other = Said(earlier, "Ada", day=date(2025, 1, 6)), Said(later, "Ada", day=date(2025, 3, 12))
+    assert supersedes(one, other) in ENDS
+
+
+def test_spec_3_5_the_role_stays_where_the_other_statement_is_about_somebody_else() -> None:
+    pair = "My brother Tom lives in Rome.", "I moved out of Tom's flat."
+    assert with_bare_names(*pair) == pair
+    one, other = Said(pair[0], "Ada", day=date(2025, 1, 6)), Said(pair[1], "Ada", day=date(2025, 3, 12))
+    assert supersedes(one, other) not in ENDS

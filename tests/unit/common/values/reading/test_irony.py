@@ -20,6 +20,7 @@ ENDS = {Relation.UPDATE, Relation.CONTRADICT}
         "Just what I always wanted.",
         "Another form? Oh joy.",
         "I love Mondays. Not.",
+        "I play the kazoo now, ladies and gentlemen.",
     ],
 )
 def test_spec_3_1_irony_that_shows_is_seen(text: str) -> None:

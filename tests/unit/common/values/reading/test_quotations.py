@@ -23,6 +23,8 @@ def of_others(turn: str) -> list[str]:
         ("Got a note from the school: 'Your child's class moves to Room 9. It's settled.' Hm.", 2),
         ('My sister wrote: "Handed in my badge on Friday."', 1),
         ('Received: "Dear Ms Roth, your tutor is Mr Bell now.', 1),
+        ('First line of the novel: "I left my wife on a Tuesday and moved to Lisbon." Too abrupt?', 1),
+        ('The chorus goes like this: "I sold my car and I quit my job."', 1),
     ],
 )
 def test_spec_3_5_what_somebody_else_wrote_is_quoted(turn: str, count: int) -> None:

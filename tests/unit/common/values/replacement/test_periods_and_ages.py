@@ -30,6 +30,8 @@ def ends(earlier: str, later: str, *, days: int = 0) -> bool:
         ("This term my tutor is Mr Bell.", "Next term my tutor is Ms Roth."),
         ("On Mondays my alarm is at six.", "On Fridays my alarm is at eight."),
         ("In the mornings my office is Room 4.", "In the evenings my office is Room 9 now."),
+        ("From October to April the lido opens at 8.", "From May to September the lido opens at 6."),
+        ("Monday to Wednesday I am in Room 4.", "Thursday to Sunday I am in Room 9 now."),
     ],
 )
 def test_spec_3_5_what_holds_in_another_period_ends_nothing(earlier: str, later: str) -> None:
@@ -45,6 +47,8 @@ def test_spec_3_5_what_holds_in_another_period_ends_nothing(earlier: str, later:
         ("From this week I am on nights.", "Next week I am on days.", 0),
         ("My meeting is on Mondays.", "My meeting is on Thursdays now.", 40),
         ("In the mornings I am at the clinic.", "In the evenings I am at the clinic now.", 40),
+        ("The shop is open Monday to Friday.", "The shop is open Tuesday to Saturday now.", 40),
+        ("From October to April the lido opens at 8.", "From October to April the lido opens at 9 now.", 40),
     ],
 )
 def test_spec_3_5_within_one_period_and_of_the_period_itself_a_later_value_stands(
@@ -76,3 +80,8 @@ def test_an_age_that_is_no_number_can_follow_any() -> None:
     assert can_be_of_age("34", "middle-aged", timedelta(0))
     assert can_be_of_age("34", "35", timedelta(0))
     assert not can_be_of_age("34", "36", timedelta(days=90))
+
+
+def test_spec_3_5_what_was_in_a_week_that_is_over_stays_so() -> None:
+    assert not ends("Last week I ran 31 km in total.", "Last week I ran 18 km in total.", days=14)
+    assert not ends("In first year I lived in Lille with four mates.", "After graduation I'm off to Galway.", days=14)
