@@ -44,7 +44,6 @@ from services.common.values.reading.pieces import Read, read_statement
 from services.common.values.reading.rewording import (
     as_own,
     in_plain_words,
-    with_bare_name,
     with_days_alike,
     with_full_name,
     with_own_noun,
@@ -131,7 +130,6 @@ def supersedes(earlier: Said, later: Said) -> Relation:
     later = replace(later, text=with_full_name(earlier.text, with_own_noun(earlier.text, later.text)))
     if (neither := ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return neither
-    earlier = replace(earlier, text=with_bare_name(earlier.text, later.text))
     if is_same_speaker and is_retracted(earlier.text, later.text):
         return Relation.UPDATE
     if is_same_speaker and is_countermanded(earlier.text, later.text, is_other_day=_is_of_other_day(earlier, later)):

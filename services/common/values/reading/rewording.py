@@ -6,8 +6,6 @@ import re
 from typing import Final
 
 from services.common.text_cache import text_cache
-from services.common.values.reading.whose import RELATIVES
-from services.common.values.words.fields import CHANGED
 from services.common.values.words.lexicon import MONTHS, SMALL_NUMBERS, VERBS, WEEKDAYS
 from services.common.values.words.tokens import lemma
 
@@ -152,17 +150,8 @@ _SHORT_NAME: Final = re.compile(
 _CLASS: Final = re.compile(
     r"^(?i:my|our|the)\s(?P<name>[\w-]{3,21})\s(?:class|lesson|practice|session|training|rehearsal|course|group|club|circle)(?=\s)"
 )
-_ROLE_AND_NAME: Final = re.compile(
-    r"^(?i:my|our)\s(?:[a-z][\w-]{1,20}\s)?(?P<role>[a-z][\w-]{1,20})\s(?=(?P<name>[A-Z][\w-]{1,20})\s[a-z])"
-)
-"""As in "our maid [Sunita comes at 7]"."""
 _OF_THEM: Final = re.compile(r"^(?:her|his)\s(?=\w+\s(?:at|in|with)\s)", re.IGNORECASE)
 _THEY_LEFT: Final = re.compile(r"^[A-Z][\w-]{1,30}\s(?:has\s)?left\s(?=[A-Z])")
-
-_BEFORE_NAME: Final = re.compile(
-    r"(?:^|[,;:]\s|\b(?:today|tomorrow|now|on|so|and|but|then|since|\w{3,6}day|week|month|year|term)\s)$", re.IGNORECASE
-)
-"""Behind these a name stands alone."""
 
 
 @text_cache(4_096)
@@ -276,23 +265,3 @@ def with_own_noun(earlier: str, later: str) -> str:
         return later
     owner = "our" if mine["whose"].casefold() == "ours" else "my"
     return f"{later[: mine.start()]}{owner} {thing['what']} {later[mine.end() :]}"
-
-
-def with_bare_name(earlier: str, later: str) -> str:
-    """Returns an earlier statement without the role before a name that the later one uses alone.
-
-    "Our maid Sunita comes at 7" is "Sunita comes at 7" beside "from today Sunita comes at 11", but not beside "my aunt
-    Sunita comes at 11" or "Sunita Rao comes at 11". The later one must tell a change.
-
-    Args:
-        earlier: A statement that opens with a role and a name.
-        later: A later one.
-    """
-    match = _ROLE_AND_NAME.match(earlier)
-    if match is None or CHANGED.search(later) is None or match["role"] in RELATIVES:
-        return earlier
-    name = re.escape(match["name"])
-    alone = re.search(rf"(?<![\w'-]){name}\s(?!(?:from|of|at|in|who|the)\s)(?=[a-z])", later)
-    if alone is None or _BEFORE_NAME.search(later[: alone.start()]) is None:
-        return earlier
-    return earlier[match.end() :]

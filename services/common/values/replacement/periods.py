@@ -12,6 +12,7 @@ from calendar import monthrange
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
+from services.common.values.words.fields import CHANGED
 from services.common.values.words.lexicon import WEEKDAYS
 from services.common.values.words.patterns import CachedPattern
 
@@ -55,6 +56,12 @@ _ONE_TIME: Final = CachedPattern(
     rf"\b(?:this|next|last|coming)\s(?:{_DAYS}|week|weekend|time|once|morning|afternoon|evening|month)\b|\b(?:today|tonight|tomorrow|yesterday)\b",
     re.IGNORECASE,
 )
+_ANY_DAY: Final = CachedPattern(rf"\b(?:{_DAYS})s?\b|\bevery\b|\bweek(?:ends?|days?)\b", re.IGNORECASE)
+_ON_SOME_DAYS: Final = re.compile(
+    rf"\bat\s(?:\d{{1,2}}(?:[:.]\d\d)?|[a-z]{{2,10}})(?:\s?[ap]m)?\s(?:on\s(?:{_DAYS})s|(?:at|on)\sweekends)[.!]?$",
+    re.IGNORECASE,
+)
+"""As in "comes at 11 on Sundays"."""
 _CALLED_OFF: Final = CachedPattern(
     r"\b(?:orchestra|choir|band|rehearsals?|practice|practise|training|class|lesson|course|seminar|club|group|circle|yoga|pilates|zumba|gym|swimming|football|"
     r"netball|hockey|rugby|tennis|badminton|ballet|judo|karate|church|mass|school|nursery|stand-?up|surgery|market|quiz|bingo|physio|therapy|tutoring|session|dance|dancing|service|bus|train|ferry)"
@@ -111,6 +118,18 @@ def are_of_two_periods(earlier: str, said: date | None, later: str, told: date |
         return are_apart and (periods[0].end >= other.said or one.step < 0)  # what was last week stays so
     is_near = abs((other.said - one.said).days) <= _TERM_DAYS
     return one.unit == other.unit and one.step != other.step and one.step >= 0 and is_near
+
+
+def is_of_some_days(earlier: str, later: str) -> bool:
+    """Returns whether a later statement holds on some days, and the earlier one names none: "at 11 on Sundays".
+
+    Args:
+        earlier: A statement.
+        later: A later one, which tells of no change.
+    """
+    if _ANY_DAY.search(earlier) or CHANGED.search(later):
+        return False
+    return _ON_SOME_DAYS.search(later) is not None
 
 
 def is_left_out_once(earlier: str, later: str) -> bool:

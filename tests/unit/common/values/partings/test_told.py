@@ -14,7 +14,6 @@ from services.common.values.keys import statement_keys
 from services.common.values.model import Relation
 from services.common.values.partings.members import is_out
 from services.common.values.reading.openers import without_opener
-from services.common.values.reading.rewording import with_bare_name
 from services.common.values.replacement.periods import is_left_out_once
 from services.common.values.sentences import announces
 from services.common.values.words.nouns import attributes_in, meal_in
@@ -70,14 +69,6 @@ def test_spec_3_5_openers_of_bad_news_are_set_aside(text: str, rest: str) -> Non
 )
 def test_spec_3_5_who_is_out_of_a_list(earlier: str, later: str, out: bool) -> None:
     assert is_out(earlier, later) is out
-
-
-def test_spec_3_5_a_role_before_a_name_is_left_aside_where_a_change_is_told_of_the_name_alone() -> None:
-    assert with_bare_name("Our maid Sunita comes at 7.", "Sunita comes at 11 now.") == "Sunita comes at 7."
-    for later in ("My aunt Sunita comes at 11 now.", "Sunita Rao comes at 11 now.", "Sunita comes at 11 on Sundays."):
-        assert with_bare_name("Our maid Sunita comes at 7.", later) == "Our maid Sunita comes at 7."
-    husband = "My husband Ivo does the cooking."
-    assert with_bare_name(husband, "Ivo and I got divorced.") == husband
 
 
 def test_spec_3_5_what_is_called_off_once_goes_on() -> None:
