@@ -36,6 +36,7 @@ from services.common.values.partings.endings import goes_with_it
 from services.common.values.partings.given_up import is_given_up
 from services.common.values.partings.items import is_left_of_several, loses_an_item
 from services.common.values.partings.leaving import is_left_behind
+from services.common.values.partings.members import is_out
 from services.common.values.reading.clauses import CHARS_MAX, Clause
 from services.common.values.reading.openers import without_opener
 from services.common.values.reading.people import FIRST, OTHERS
@@ -210,6 +211,7 @@ def _turns_back(earlier: str, later: str) -> bool:
         is_over,
         is_fulfilled,
         is_lifted,
+        is_out,
         is_reversed,
         is_listed_anew,
         is_exchanged,

@@ -15,7 +15,7 @@ from services.common.values.partings.items import leaves_another_group
 from services.common.values.reading.people import FIRST
 from services.common.values.replacement.ages import is_another_age
 from services.common.values.replacement.days import is_another_time, is_same_day
-from services.common.values.replacement.periods import are_of_two_periods, is_left_out_once
+from services.common.values.replacement.periods import are_of_two_periods, is_left_out_once, is_of_some_days
 from services.common.values.replacement.ranges import are_of_two_ranges
 from services.common.values.words.newness import begins_later
 from services.common.values.words.nouns import nouns_of
@@ -52,7 +52,14 @@ _OCCASION: Final = CachedPattern(
 )
 """Opens what holds at some times only."""
 _OF_OTHER_TIMES: Final = (is_another_time, is_same_day, are_of_two_periods, is_another_age)
-_BOTH_HOLD: Final = (are_two_relatives, are_namesakes, are_of_two_owners, are_of_two_ranges, is_left_out_once)
+_BOTH_HOLD: Final = (
+    are_two_relatives,
+    are_namesakes,
+    are_of_two_owners,
+    are_of_two_ranges,
+    is_left_out_once,
+    is_of_some_days,
+)
 
 
 def are_of_two_times(earlier: str, said: date | None, later: str, told: date | None) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from services.common.text_cache import text_cache
+from services.common.values.words.fields import ENDED, EVENTS
 
 _FAMILY: Final = tuple(
     frozenset(words.split())
@@ -55,11 +56,13 @@ _NAMED: Final = re.compile(rf"\b(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\s(?P<name>[
 _EXPLAINED: Final = re.compile(rf"\b(?P<name>[A-Z][\w-]{{1,30}}),\s(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\b")
 """As in "Jan, my brother, ..."."""
 _WITH_ROLE: Final = re.compile(
-    r"^(?:[Mm]y|[Oo]ur)\s(?:[a-z][a-z-]{1,14}\s){1,2}(?P<name>[A-Z][\w-]{1,30})(?=\s[a-z]|'s\s)"
+    r"^(?:[Mm]y|[Oo]ur)\s(?:[a-z][a-z-]{1,14}\s)?(?P<role>[a-z][a-z-]{1,14})\s(?P<name>[A-Z][\w-]{1,30})(?=\s[a-z]|'s\s)"
 )
 _BARE: Final = re.compile(
-    r"^(?:(?i:from|as\sof|since|starting|after)\s[\w\s]{2,20}?,?\s|(?i:now|and|but|so|actually|also|today|yesterday),?\s)?(?P<name>[A-Z][\w-]{1,30})(?=\s(?!and\b)[a-z]|'s\s)"
+    r"^(?:(?i:from|as\sof|since|starting|after)\s(?:(?!(?:my|our|his|her|their)\s)\w{1,12},?\s){1,3}|(?i:now|and|but|so|actually|also|today|yesterday),?\s)?(?P<name>[A-Z][\w-]{1,30})(?=\s(?!and\b)[a-z]|'s\s)"
 )
+_BESIDES: Final = re.compile(r"\b(?:also|too|as\swell)\b", re.IGNORECASE)
+_NEAREST: Final = frozenset("wife husband partner girlfriend boyfriend fiance fiancee fiancé fiancée ex".split())  # noqa: SIM905
 _CHARS_MAX: Final = 800
 
 
@@ -83,18 +86,26 @@ def are_namesakes(earlier: str, later: str) -> bool:
 def with_bare_names(earlier: str, later: str) -> tuple[str, str]:
     """Returns two statements about one person without who it is, where one of them names the person alone.
 
-    "Our maid Sunita comes at 7" is "Sunita comes at 7" beside "from today Sunita comes at 11".
+    "Our maid Sunita comes at 7" is "Sunita comes at 7" beside "from today Sunita comes at 11", but not beside "Sunita
+    comes on Mondays as well". Who is called "my colleague Sunita" later may be another one, and what became of a
+    relative's job or marriage depends on whose relative they are.
 
     Args:
         earlier: A statement.
         later: A later one.
     """
-    return _bare(earlier, later), _bare(later, earlier)
+    role = _WITH_ROLE.match(later)
+    if _BESIDES.search(later) is not None:
+        return earlier, later
+    is_introduced = role is not None and role["role"] in _OTHERS.union(*_FAMILY)
+    return _bare(earlier, later), later if is_introduced else _bare(later, earlier)
 
 
 def _bare(text: str, other: str) -> str:
     full, bare = _WITH_ROLE.match(text), _BARE.match(other)
     if full is None or bare is None or full["name"] != bare["name"]:
+        return text
+    if full["role"] in _NEAREST.union(*_FAMILY) and (EVENTS.search(other) or ENDED.search(other)):
         return text
     return text[full.start("name") :]
 

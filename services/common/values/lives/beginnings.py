@@ -70,7 +70,7 @@ _NOW: Final = re.compile(
     r"\b(?:now|nowadays|these\sdays|again|since|as\sof|from\s(?:now|today|next|this|the\s(?:first|\d)|\d|january|february|march|april|may|june|july|august|september|october|november|december|mon|tues|wednes|thurs|fri|satur|sun)\w*|no\slonger|any\s?more|at\slast)",
     re.IGNORECASE,
 )
-_SAME_FORM: Final = frozenset("quit put cut let shut hit set split shed upset beat".split())  # noqa: SIM905 - words
+_SAME_FORM: Final = frozenset("quit put cut let shut hit set split shed upset beat sunset".split())  # noqa: SIM905 - words
 """Verbs whose past is their base form."""
 _STATIVE: Final = frozenset({"be", "have", "do", "belong", "want", "ask", "say", ""})
 """Verbs that tell in the present what has come."""
@@ -288,6 +288,8 @@ def _read(said: str) -> Iterator[Told]:
             match = compiled(phrase.pattern).search(said)
             if match is None or not (has_happened(said, match, phrase) if has_begun else _is_plain(said, match)):
                 continue
+            if not has_begun and ".." in phrase.text and " 's " in match[0]:
+                continue  # "my sister 's dog"
             groups = match.groupdict()
             value = value_words(groups.get("v") or "")
             amount = _amount(groups.get("v") or "", lives.fields[state.field].unit)
@@ -336,7 +338,7 @@ def has_happened(said: str, match: re.Match[str], phrase: Phrase, *, with_groups
     who = (match.groupdict().get("x") or "").lower().split()
     if phrase.has_subject and _HELD_BACK & set(who) - set(phrase.text.split()):
         return False  # "Ben nearly called it off"
-    if phrase.has_subject and _FOR_OTHERS.match(said[match.end() :]) is not None:
+    if (phrase.has_subject or not phrase.verbs) and _FOR_OTHERS.match(said[match.end() :]) is not None:
         return False  # "first week back for my husband"
     if denied or _HELD_BACK & set(before[-4:]):
         return False

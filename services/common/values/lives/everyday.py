@@ -62,7 +62,7 @@ _NOT_ANY_MORE: Final = re.compile(
 )
 _WITHOUT: Final = re.compile(
     r"\b(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|thirty|forty|fifty|sixty|ninety|hundred|half|several|many)\s+"
-    r"(?:an?\s+)?(?:whole\s+|full\s+)?(?:days?|weeks?|months?|years?)\s+(?:now\s+)?(?:without|off)\s+(?:an?\s+|any\s+|the\s+|single\s+)*"
+    r"(?:an?\s+)?(?:whole\s+|full\s+)?(?:days?|weeks?|months?|years?)\s+(?:now\s+)?(?:without|off)\s+(?:an?\s+|any\s+|the\s+|single\s+)*(?:(?:drop|sip|cup|glass|bite|scrap|slice|spoonful)\s+of\s+)?"
     r"(?P<what>\w+)",
     re.IGNORECASE,
 )
@@ -71,6 +71,7 @@ _KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("smoke", "smoking", "smoker", "cigarette", "cigar", "tobacco", "fag", "nicotine"), "smoke"),
     **dict.fromkeys(("alcohol", "drink", "drop", "wine", "beer", "booze", "whisky", "gin"), "alcohol"),
     **dict.fromkeys(("meat", "steak", "bacon", "burger", "sausage"), "meat"),
+    **dict.fromkeys(("coffee", "espresso", "latte", "cappuccino", "americano", "caffeine"), "coffee"),
     **dict.fromkeys(("sweet", "sugar", "chocolate", "candy"), "sugar"),
 }
 """Words for what people give up, by what it is."""

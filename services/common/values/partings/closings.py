@@ -23,6 +23,7 @@ _CLOSED: Final = re.compile(
     r"(?:(?:closed|shut|closing|shutting|closes|shuts)\s(?:(?:its|their)\sdoors\s|down\s|up\s)?"
     r"(?:for\sgood|for\sever|forever|permanently|for\sthe\slast\stime)|"
     r"(?:closed|shut)\s(?:down|(?:its|their)\sdoors)(?!\s(?:for|until|till|on|at|over|during|early|this)\b)|"
+    r"gone,?\s(?:and\s)?(?:there's|there\sis|it's|it\sis)\s(?:\w{1,20}\s){1,5}(?:now|instead|in\s(?:it|its\splace|there))\b|"
     r"(?:gone|went)\s(?:bust|under|bankrupt|out\sof\sbusiness)|ceased\strading|folded|"
     r"burn(?:ed|t)\sdown|torn\sdown|pulled\sdown|demolished|bulldozed)\b",
     re.IGNORECASE,

@@ -12,7 +12,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS, THIRD, is_of_others
 from services.common.values.reading.pieces import Read
 from services.common.values.words.fields import ENDED
-from services.common.values.words.nouns import nouns_of
+from services.common.values.words.nouns import attributes_in, meal_in, nouns_of
 from services.common.values.words.tokens import lemma
 
 _CAUSED: Final = re.compile(
@@ -29,6 +29,21 @@ _INTRANSITIVE: Final = re.compile(
     re.IGNORECASE,
 )
 
+_LEFT_WORK: Final = re.compile(
+    r"\s{1,3}(?:the|our|this)\s{1,3}(?:company|firm|team|department|agency|studio|practice|school|office|business)\b",
+    re.IGNORECASE,
+)
+_AWAY: Final = re.compile(
+    r"\bback\s(?:on|in|at|by|next|tomorrow|soon)\b|\b(?:until|till|holidays?|vacation)\b|"
+    r"\bfor\s(?:an?|two|three|four|some|several|\d{1,2})\s(?:\w{1,20}\s)?(?:days?|weeks?|months?|while|bit)\b",
+    re.IGNORECASE,
+)
+_PRIVATE: Final = frozenset(
+    "live like love hate know own study drive speak eat drink prefer collect play sleep".split()  # noqa: SIM905 - words
+)
+_TOGETHER: Final = frozenset("play swim run climb sing dance live love like know visit date".split())  # noqa: SIM905 - words
+"""What somebody does, and what the speaker does with them, wherever they work."""
+
 
 def has_ended(first: Read, second: Read) -> bool:
     """Returns whether what the earlier statement is about is no more: "Dropped art history", "Bruno died"."""
@@ -37,6 +52,8 @@ def has_ended(first: Read, second: Read) -> bool:
         if match is None or re.search(r"\b(?:not|never|n't|did\s?n't)\b", piece[: match.start()], re.IGNORECASE):
             continue
         gone = _named(piece, match)
+        if match[0].casefold().endswith("left") and _AWAY.search(piece[match.end() :]) is not None:
+            continue  # "Bashir has left for Karachi, back on the 20th"
         if not gone or _ONE_OF.search(piece):
             continue
         from_what = _FROM.match(piece[match.end() :])
@@ -45,6 +62,7 @@ def has_ended(first: Read, second: Read) -> bool:
         deed = _NO_LONGER.search(piece)
         if deed is not None:
             gone -= {lemma(deed["verb"].casefold())}
+        left_work = _LEFT_WORK.match(piece[match.end() :]) if match[0].casefold().endswith("left") else None
         is_left = match[0].casefold().startswith("quit")
         for clause in first.clauses:
             if is_left and _is_of_itself(clause, gone):
@@ -53,6 +71,8 @@ def has_ended(first: Read, second: Read) -> bool:
                 continue
             if clause.past and not has_got(clause):
                 continue
+            if left_work is not None and _is_private(clause, gone):
+                continue  # "Ilse lives in Kiel", where she left the company
             if clause.negated and not _INTRANSITIVE.match(match[0]):
                 continue
             known = {str(item) for item in (*clause.subject, *clause.rest)}
@@ -61,6 +81,15 @@ def has_ended(first: Read, second: Read) -> bool:
             if gone <= known and not is_others and _is_own(clause, piece):
                 return True
     return False
+
+
+def _is_private(clause: Clause, who: frozenset[str]) -> bool:
+    """Whether a clause says of somebody what has nothing to do with their work."""
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()}
+    if subject <= {"i", "we"}:
+        return clause.verb in _TOGETHER
+    is_friend = clause.verb == "be" and bool({"friend", "mate"} & {*map(str, clause.rest), *clause.words})
+    return bool(subject & who) and (clause.verb in _PRIVATE or is_friend)
 
 
 def _is_of_itself(clause: Clause, thing: frozenset[str]) -> bool:
@@ -74,7 +103,8 @@ def _named(piece: str, match: re.Match[str]) -> frozenset[str]:
     caused = _CAUSED.search(piece[: match.start()])
     if caused is not None:
         return nouns_of(caused["what"])
-    before = nouns_of(piece[: match.start()])
+    before = nouns_of(piece[: match.start()]) | meal_in(piece[: match.start()])
+    before |= attributes_in(piece[: match.start()]) if before else frozenset()
     inner = re.search(r"\blet\b(.{1,20})\bgo\b", match[0], re.IGNORECASE)
     if inner is not None:
         return nouns_of(inner[1])

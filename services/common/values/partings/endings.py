@@ -17,7 +17,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import is_deed_of_person
 from services.common.values.words.belongings import PERSONS
 from services.common.values.words.lexicon import KIN, MONTHS, PARTS_OF_DAY, SEASONS, WEEKDAYS
-from services.common.values.words.nouns import nouns_of
+from services.common.values.words.nouns import meal_in, nouns_of
 from services.common.values.words.quantities import Token
 from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 
@@ -31,7 +31,7 @@ _GONE: Final = re.compile(
     r"(?:went|gone|moved|returned|flew)\s(?:back\s|home\s|away\s|abroad\s)?(?:to\s[\w'-]{2,30}(?:\s[\w'-]{2,30})?\s)?for\sgood|"
     r"(?:moved|went|gone)\s(?:in\s)?(?:to|with)\s(?:his|her|its|their|a)\snew\s(?:family|home|owners?|people)|"
     r"crossed\sthe\srainbow\sbridge|no\slonger\s(?:exists?|works?\shere)|split\sup|broken?\sup|broke\sup|separated)|"
-    rf"(?:\s(?:is|are|was|were|got|has|have)|'s|'ve){_ADVERBS}\s(?:dead|gone(?=$|\s(?:since|for\sgood|now|forever))|no\smore|cancell?ed|axed|"
+    rf"(?:\s(?:is|are|was|were|got|has|have)|'s|'ve){_ADVERBS}\s(?:dead(?=$|[,.;:!]|\s(?:now|since|and|because|so|but|after|as)\b)|gone(?=$|\s(?:since|for\sgood|now|forever))|no\smore|cancell?ed|axed|"
     r"scrapped|called\soff|dissolved|disbanded|wound\sup|shut\sdown|closed\s(?:down|for\sgood)|bankrupt|stolen|written\soff|totalled|"
     r"wrecked|demolished|torn\sdown|decommissioned|switched\soff|discontinued|abandoned|shelved|mothballed|abolished|terminated|withdrawn|wound\sdown|put\s(?:down|to\ssleep)|"
     r"euthani[sz]ed|no\slonger\swith\sus|divorced))(?![\w-])",
@@ -44,9 +44,9 @@ _OFF: Final = re.compile(
     re.IGNORECASE,
 )
 _ENDED_BY: Final = re.compile(
-    r"(?:^|\s)(?:(?:stopped|halted|ended|suspended|discarded)(?=\s(?:the\s)?(?:\w+\s)?(?:project|programme|campaign|trial|pilot|study|experiment|series|partnership|cooperation)\b)|"
-    r"cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
-    r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|decommissioned|switched\soff|"
+    r"(?:^|\s)(?:lost(?=\s(?:the|our)\s(?:\w{1,30}\s){1,3}(?:account|contract|client|customer|deal|tender|sponsorship)\b)|(?:stopped|halted|ended|suspended|discarded)(?=\s(?:the\s)?(?:\w+\s)?(?:project|programme|campaign|trial|pilot|study|experiment|series|partnership|cooperation)\b)|"
+    r"cancell?ed|scrapped|axed|abolished|banned|killed|terminated|withdrew|did\saway\swith|pulled\sthe\splug\son|called\soff|dropped(?!\s(?:(?:my|our|the)\s)?\w{1,30}\s(?:off\s)?at\b)|gave\sup|given\sup|quit|sold|closed\sdown|shut\sdown|discontinued|dissolved|"
+    r"got\srid\sof|threw\s(?:away|out)|gave\saway|donated|stole|wrecked|crashed|wrote\soff|buried|mothballed|sunset(?:ted)?|laid\sto\srest|decommissioned|switched\soff|"
     r"broke\sup\swith|split\s(?:up\s)?(?:with|from)|divorced|left|withdrew\sfrom|pulled\sout\sof|resigned\s(?:from|at)|finished\swith|"
     r"(?:was|were|got|been)\s(?:laid\soff|fired|sacked|made\sredundant)\s(?:at|by|from)|handed\sin\smy\s(?:notice|resignation|badge|pass|laptop|uniform)\s(?:at|to)|gave\s(?:my\s)?notice\s(?:at|to)|dropped\sout\sof|retired\sfrom|"
     r"forbade|forbidden|ruled\sout|vetoed|(?<=storm\s)took|(?<=fire\s)took|(?<=flood\s)took|(?<=river\s)took|(?<=sea\s)took|unsubscribed\sfrom|moved\sout\sof|moved\saway\sfrom)\s"
@@ -103,6 +103,7 @@ _GENERIC: Final = frozenset(
     journey logistic group ltd inc gmbh partner food system service consulting
     university college school
     holiday flight hotel restaurant bar pub firm agency client customer supplier course class machine box cat dog horse
+    nursery kindergarten playgroup gym salon bakery cafe café cinema theatre league society charity account line route
     hamster rabbit tortoise parrot car van boat bike programme program order booking reservation management
     """.split()  # noqa: SIM905 - words
 )
@@ -119,6 +120,14 @@ _DAYS: Final = WEEKDAYS | frozenset(MONTHS) | {"i"}
 _SEVERAL: Final = frozenset(
     "two three four five some many several most all both another everybody everyone somebody someone".split()  # noqa: SIM905 - words
 )
+
+_BODIES: Final = frozenset(
+    """
+    management council police parliament government congress hr finance marketing sales legal ops security leadership
+    parents investors headquarters hq customs uefa fifa brussels
+    """.split()  # noqa: SIM905 - words
+)
+"""Whose capital at the beginning of a sentence is none of a name."""
 
 
 class _Ended(NamedTuple):
@@ -191,6 +200,8 @@ def _read(piece: str) -> Iterator[_Ended]:
 def _doers(before: str) -> frozenset[str]:
     """Who stands before a verb as somebody else than the speaker: by a name, or as one of several."""
     words = [token for token in tokenize(before) if token.lower not in PUNCTUATION]
+    if len(words) == 1 and words[0].lower in _BODIES:
+        return frozenset()
     if not words or _SPEAKER.search(before) or any(map(str.isupper, (token.text for token in words))):
         return frozenset()
     is_somebody = words[0].lower in _SEVERAL or (len(words) < 3 and words[-1].text[:1].isupper())
@@ -200,7 +211,7 @@ def _doers(before: str) -> frozenset[str]:
 def _thing(text: str, *, is_opening: bool) -> _Ended | None:
     """What names a thing: its name, without the noun before it, else its nouns; None where it has none."""
     tokens = [token for token in tokenize(text) if token.lower not in PUNCTUATION]
-    nouns = nouns_of(text) - {"'s"}
+    nouns = (nouns_of(text) | meal_in(text)) - {"'s"}
     nouns |= {
         one.lower for one, two in pairwise(tokens) if one.lower in _ATTRIBUTES and lemma(two.lower) in nouns
     }  # "the Friday market"

@@ -22,6 +22,7 @@ from services.common.values.lives.beginnings import has_happened
 from services.common.values.model import Modality
 from services.common.values.partings.families import families, rivals_in
 from services.common.values.partings.holders import holder_of
+from services.common.values.partings.meant import means_something_else
 from services.common.values.partings.near import leaves_the_near
 from services.common.values.reading.clauses import Clause
 from services.common.values.reading.pieces import clauses_up_to, read_statement
@@ -60,8 +61,6 @@ _GOES_WITH: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """What goes with something that has a name, so that it ends with it: "the Portuguese books"."""
-_OBJECT: Final = re.compile(r" (?:her|his|their|the|my|a|an|some) ", re.IGNORECASE)
-_SOMEWHERE: Final = re.compile(r" (?:to|out|home|into|shopping) ", re.IGNORECASE)
 _OF_THE_DAY: Final = frozenset("train bus boat trip nursery care school shift centre center ticket bed".split())  # noqa: SIM905
 """With these "day" says which one: "the day train"."""
 _LEFT_DAILY: Final = frozenset("house home flat office room shop work building table phone coat jacket light".split())  # noqa: SIM905
@@ -73,7 +72,8 @@ _SURVIVES: Final = re.compile(
 )
 """It is not gone, or only for a while."""
 _FINAL: Final = re.compile(
-    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried|cancell?ed|unplugged|decommissioned|shredded|unsubscribed|(?:went|go|gone)\sin(?:to)?\sthe\s(?:bin|skip|shredder))\b(?!\s(?:out|a|the|my)\b)",
+    r"\b(?:sold|died|dead|scrapped|crushed|stolen|total\sloss|written\soff|wound\sup|disbanded|cremated|buried|cancell?ed|unplugged|decommissioned|shredded|unsubscribed|(?:went|go|gone)\sin(?:to)?\sthe\s(?:bin|skip|shredder))\b(?!\s(?:out|a|the|my)\b)|"
+    r"\b(?:buried|mothballed|decommissioned|pulled\sthe\splug\son|laid\s(?:[\w'-]{1,20}\s){1,4}to\srest|put\s(?:[\w'-]{1,20}\s){1,4}out\sof\s(?:its|his|her)\smisery)\s(?!a\b)",
     re.IGNORECASE,
 )
 """With these a time is that of the end: "she's sold, she left this morning"."""
@@ -95,6 +95,7 @@ _USED: Final = frozenset(
 _SCOPES: Final = frozenset("work home office laptop desktop phone school uni server tablet weekends".split())  # noqa: SIM905
 _PERMITTING: Final = frozenset({"allow", "permit", "accept", "tolerate"})
 """What somebody does by these holds for the speaker: "our landlord allows pets"."""
+_REACHED: Final = frozenset({"reach", "contact", "call", "find", "get", "ring", "phone", "text", "email", "write"})
 _HOUSEHOLD: Final = frozenset({"kids", "kid", "children", "child"})
 """What they use is the speaker's."""
 _ALL: Final = frozenset({"everything", "it", "all", "team", "we", "stuff"})
@@ -140,6 +141,8 @@ def is_given_up(earlier: str, later: str) -> bool:
     if _ends(earlier, spoken(earlier), spoken(later)):
         return True
     for person in people_in(earlier):
+        if re.search(rf"\b(?:my|our)\s\w{{1,20}}'s\s(?:\w{{1,20}}\s)?{re.escape(person)}\b", later, re.IGNORECASE):
+            continue  # "my neighbour's Otis died"
         first, second = turned_to(earlier, person), turned_to(later, person)
         if _DIED.search(second) and any(
             _is_of_the_dead(c) for c in read_statement(first.replace(" i ", " I ")).clauses
@@ -195,7 +198,11 @@ def _is_of_somebody(clause: Clause, thing: frozenset[str]) -> bool:
     """Whether a clause says what somebody or something else does, which is not the thing itself."""
     subject = {lemma(word) for item in clause.subject for word in str(item).split()}
     opening = clause.words[0] if clause.words else ""
-    is_own = bool(subject & {"i", "we", "it"}) or opening in DETERMINERS | {"my", "our"} or opening in _HOUSEHOLD
+    is_own = (
+        bool(subject & ({"i", "we", "it"} | _addressed(clause)))
+        or opening in DETERMINERS | {"my", "our"}
+        or opening in _HOUSEHOLD
+    )
     return clause.verb not in {"", "be"} and bool(subject) and not is_own and not thing & subject
 
 
@@ -269,7 +276,13 @@ def _is_lasting(clause: Clause) -> bool:
         and clause.names
     ):
         return True  # "my best friend is Kira"
-    return not is_of_name and not subject & (RELATIVES - _HOUSEHOLD | {"he", "she", "they", "you"})
+    return not is_of_name and not subject & (RELATIVES - _HOUSEHOLD | {"he", "she", "they", "you"} - _addressed(clause))
+
+
+def _addressed(clause: Clause) -> frozenset[str]:
+    """You, who reach the speaker by what a clause names: "you can reach me on the landline"."""
+    is_own = clause.verb in _REACHED and bool({"me", "us"} & set(clause.words))
+    return frozenset({"you"}) if is_own else frozenset()
 
 
 def _known(clause: Clause) -> frozenset[str]:
@@ -319,10 +332,8 @@ def _read(said: str) -> Iterator[_Parting]:
             if match is None or not has_happened(said, match, phrase, with_groups=True):
                 continue
             groups = match.groupdict()
-            if phrase.text.endswith("back") and _OBJECT.match(said[match.end() :]) is not None:
-                continue  # "gave Mrs Pohl back her umbrella"
-            if match[0].endswith(" gone") and _SOMEWHERE.match(said[match.end() :]) is not None:
-                continue  # "Lena is gone to the office"
+            if means_something_else(said, match, phrase.text):
+                continue
             thing = _thing(groups.get("x"), said, match)
             if thing is None:
                 continue

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from services.common.text_cache import text_cache
 from services.common.values.comparison.slots import is_plain, things_of
+from services.common.values.partings.members import ITEM_ENDS, items_of
 from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS
 from services.common.values.words.belongings import PERSONS
@@ -21,7 +21,6 @@ from services.common.values.words.tokens import lemma
 
 _CHARS_MAX: Final = 250
 _ONLY_NOW: Final = re.compile(r"^(?:it'?s\s+)?(?:only|just)\s+(?:the\s+)?(.+?)\s+(?:now|left|remain\w*)\W*$", re.I)
-_SPLIT: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
 _THE: Final = r"(?:(?:the|my|our|any|both\sthe|both\smy|both|all\smy|all\sour|all\sthe)\s)?"
 _ITEM: Final = r"(?P<what>[\w'-]{2,30}(?:\s[\w'-]{2,30})?)"
 _WE: Final = (
@@ -93,7 +92,9 @@ _NO_MEMBER: Final = re.compile(
 """As in "Sami has left the band", "kiwi is off his list"."""
 _OTHER_GROUP: Final = re.compile(r"^(?:the|that)\s(?:other|old|second|first)\s", re.IGNORECASE)
 _GROUP_IS: Final = re.compile(
-    r"^(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?\s(?:is|are|has|have|consists\sof|includes?)\b", re.IGNORECASE
+    r"^(?:(?:the|my|our)\s[\w-]+(?:\s[\w-]+)?\s(?:is|are|has|have|consists\sof|includes?)\b|"
+    r"(?:(?:the|my|our)\s)?[\w-]+(?:\s[\w-]+){0,3}:\s)",
+    re.IGNORECASE,
 )
 _LEAVES: Final = re.compile(
     r"\b(?:left|leaves|quit|out\sof|off|from)\s(?:the|my|our)\s(?P<group>[\w-]+(?:\s(?!and\b|but\b|so\b|last\b|this\b|because\b)[\w-]+)?)(?=$|[,.;!]|\s)",
@@ -129,7 +130,7 @@ _TO_ANOTHER: Final = re.compile(
 )
 _STAYS_AWAY: Final = re.compile(
     r"^(?:[Tt]he\s)?(?P<what>[A-Z][\w'-]{1,30})\s(?:can't|cannot|can\snot|won't|will\snot|isn't|is\snot)\s"
-    r"(?:come|coming|make\s(?:it|the\s(?P<occasion>\w+))|be\s(?:there|coming)|attend|attending|join|joining)\b"
+    r"(?:(?:come|coming)(?!\s(?:home|in|up|down|out|over|back)\b)|make\s(?:it|the\s(?P<occasion>\w+))|be\s(?:there|coming)|attend|attending|join|joining)\b"
 )
 _GUESTS: Final = re.compile(
     r"\b(?:guests?|invit\w+|come|coming|inviting|attend\w*|party|dinner|trip|wedding|list|join\w*)\b", re.IGNORECASE
@@ -154,7 +155,7 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
         later: The pieces of a later statement.
         second: Its clauses.
     """
-    items = _items(earlier)
+    items = items_of(earlier)
     is_of_now = first and all(not (clause.historic or clause.past) and is_plain(clause) for clause in first)
     owner = {lemma(str(item)) for clause in first[:1] for item in clause.subject} & PERSONS
     if owner and not owner & nouns_of(" ".join(later)):
@@ -171,13 +172,6 @@ def loses_an_item(earlier: str, first: Sequence[Clause], later: Sequence[str], s
         if any(rule(earlier, items, part) for rule in (_has_left, _is_had, _is_rest) for part in parts):
             return True
     return any(_is_denied(a, b, items) for a in first for b in second)
-
-
-@text_cache(4_096)
-def _items(text: str) -> tuple[str, ...]:
-    if len(text) > _CHARS_MAX:
-        return ()
-    return tuple(part for part in (part.strip() for part in _SPLIT.split(text.rstrip(".! "))) if part)
 
 
 def _is_gone(earlier: str, items: Sequence[str], piece: str) -> bool:
@@ -219,7 +213,7 @@ def _leaves_another_group(earlier: str, items: Sequence[str], later: str) -> boo
 
 def leaves_another_group(earlier: str, later: str) -> bool:
     """Returns whether one of several things leaves another group than the one the earlier statement is about."""
-    items = _items(earlier)
+    items = items_of(earlier)
     return len(items) > 1 and len(later) <= _CHARS_MAX and _leaves_another_group(earlier, items, later)
 
 
@@ -256,7 +250,7 @@ def _is_rest(earlier: str, items: Sequence[str], plain: str) -> bool:
     match = _REMAINING.search(plain)
     if match is None:
         return False
-    left = {_head(part.strip()) for part in _SPLIT.split(match["rest"])} - {""}
+    left = {_head(part.strip()) for part in ITEM_ENDS.split(match["rest"])} - {""}
     heads = {_last(item) for item in items}
     is_clear = match[0].casefold().startswith(("leav", "left", "down"))
     topic = nouns_of(earlier) & nouns_of(plain[match.end() :]) if not is_clear else left

@@ -61,6 +61,25 @@ _FOR_RECORDS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "for the runbook: we release on Wednesdays": where it is to be written down. It limits nothing."""
+_SAD_NEWS: Final = re.compile(
+    r"^(?:(?:some|the|very)\s)?(?:sad|bad|big|good|great|happy|awful|terrible|breaking|latest)\snews\s(?:is\s(?:that\s)?)?(?=(?:the|my|our|we|i|i'm|we're|we've|i've)\s)",
+    re.IGNORECASE,
+)
+"""As in "sad news the choir has folded"."""
+_REGRETS: Final = re.compile(
+    r"^(?!(?:[\w'-]{1,20}\s){0,4}(?:would|will|might|may|could|not|never|if|won't|don't|doesn't)\s)(?:(?:well|so|ok),?\s)?(?:[\w'-]{1,20}\s){0,3}?(?:[\w-]{1,20}'[mrs]e?\s|[\w'-]{1,20}\s)(?:(?:very|so|deeply|truly)\s)?"
+    r"(?:regrets?|(?:(?:am|is|are)\s)?(?:(?:very|so|deeply|truly)\s)?(?:sorry|sad|happy|pleased|delighted|glad|proud|gutted)|have|has)\sto\s"
+    r"(?:(?:inform|tell|let|announce\sto|report\sto)\s(?:us|you|me|everyone|everybody|members|customers|passengers|you\sall)(?:\sknow)?(?:\sthat)?|"
+    r"(?:inform|announce|report|say)\sthat|say)\s(?=(?:the|my|our|we|i|i'm|we're|(?-i:[A-Z])[\w'-]+)\s)",
+    re.IGNORECASE,
+)
+"""As in "the organisers regret to inform us that the summit is cancelled"."""
+_AFRAID: Final = re.compile(
+    r"^(?:well,?\s|so\s|but\s)?(?:i'm|i\sam|we're)\s(?:afraid|sorry|sad|gutted)\s(?:to\ssay\s|that\s|to\ssay\sthat\s)?"
+    r"(?=(?:the|my|our|we|i|i'm|we're|we've|i've)\s)|^(?:unfortunately|sadly|alas|regrettably),?\s(?=(?:the|my|our|we|i|i'm|we're|we've|i've|(?-i:[A-Z])[\w'-]+)\s)",
+    re.IGNORECASE,
+)
+"""As in "I'm afraid the shop has shut": it is so, however sad."""
 _ADDRESSED: Final = re.compile(
     r"^(?:so,?\s|well,?\s)?(?:(?:just\s)?in\scase|if)\s(?:anybody|anyone|somebody|someone|you|they)\s(?:ever\s)?(?:needs?|wants?|asks?|calls?|has\sto|have\sto|wonders?|looks?)"
     r"\b[^:]{0,100}:\s(?=\w)|^to\swhom\sit\smay\sconcern[^:]{0,60}[,:]\s(?=\w)",
@@ -69,11 +88,25 @@ _ADDRESSED: Final = re.compile(
 """For whom it is said: "if anybody needs to ring: my doctor is ...". It is no condition."""
 _CONJUNCTION: Final = re.compile(r"^(?:oh,?\s)?(?:and|but)\s(?!(?:yet|so|also|then|now)\b)(?=[\w'])", re.IGNORECASE)
 _NEWS: Final = re.compile(
-    r"\b(?:update|heads|news|thoughts?|reflection|think|thinking|change|correction)\b", re.IGNORECASE
+    r"\b(?:update|heads|news|inform|announce|thoughts?|reflection|think|thinking|change|correction)\b", re.IGNORECASE
 )
 """Openers that say that what follows is new."""
 
 
+_OPENERS: Final = (
+    _GREETING,
+    _ANSWER,
+    _SAID_FIRST,
+    _BESIDE,
+    _ANSWER,
+    _CONJUNCTION,
+    _FOR_RECORDS,
+    _MATRIX,
+    _NOTED,
+    _SAD_NEWS,
+    _REGRETS,
+    _AFRAID,
+)
 _BEFORE_STATEMENTS: Final = (_CONJUNCTION, _FOR_RECORDS)
 """Set aside only before a statement: an order ("for the wiki: be brief") or a fragment ("and a cat") goes on."""
 
@@ -98,7 +131,7 @@ def without_opener(text: str) -> Opened:
     addressed = _ADDRESSED.match(rest)
     if addressed is not None and _states(rest[addressed.end() :]):
         rest = rest[addressed.end() :]
-    for pattern in (_GREETING, _ANSWER, _SAID_FIRST, _BESIDE, _ANSWER, _CONJUNCTION, _FOR_RECORDS, _MATRIX, _NOTED):
+    for pattern in _OPENERS:
         match = pattern.match(rest)
         if match is None or match.end() > _CHARS_MAX or len(rest[match.end() :].split()) < _WORDS_MIN:
             continue

@@ -12,7 +12,17 @@ from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.reading.splitting import DETERMINERS, PREPOSITIONS
-from services.common.values.words.lexicon import AUXILIARIES, IRREGULAR, KIN, MONTHS, PRONOUNS, STOP, VERBS, WEEKDAYS
+from services.common.values.words.lexicon import (
+    AUXILIARIES,
+    IRREGULAR,
+    KIN,
+    MONTHS,
+    PRONOUNS,
+    SMALL_NUMBERS,
+    STOP,
+    VERBS,
+    WEEKDAYS,
+)
 from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 
 _DASH: Final = re.compile(r"\s-{1,3}\s|[–—…()\"“”]|\.\.\.")  # noqa: RUF001
@@ -36,6 +46,7 @@ _SPEAKER: Final = {"i": "they", "we": "they", "me": "them", "us": "them", "my": 
 _TURNED: Final = {"he": "i", "she": "i", "his": "my", "her": "my", "hers": "mine", "him": "me"}
 _NO_NAMES: Final = (
     frozenset({"everything", "everyone", "nothing", "nobody", "somebody"})
+    | SMALL_NUMBERS.keys()
     | WEEKDAYS
     | frozenset(MONTHS)
     | PRONOUNS

@@ -12,6 +12,7 @@ from calendar import monthrange
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
+from services.common.values.words.fields import CHANGED
 from services.common.values.words.lexicon import WEEKDAYS
 from services.common.values.words.patterns import CachedPattern
 
@@ -55,6 +56,19 @@ _ONE_TIME: Final = CachedPattern(
     rf"\b(?:this|next|last|coming)\s(?:{_DAYS}|week|weekend|time|once|morning|afternoon|evening|month)\b|\b(?:today|tonight|tomorrow|yesterday)\b",
     re.IGNORECASE,
 )
+_ANY_DAY: Final = CachedPattern(rf"\b(?:{_DAYS})s?\b|\bevery\b|\bweek(?:ends?|days?)\b", re.IGNORECASE)
+_ON_SOME_DAYS: Final = re.compile(
+    rf"\bat\s(?:\d{{1,2}}(?:[:.]\d\d)?|[a-z]{{2,10}})(?:\s?[ap]m)?\s(?:on\s(?:{_DAYS})s|(?:at|on)\sweekends)[.!]?$",
+    re.IGNORECASE,
+)
+"""As in "comes at 11 on Sundays"."""
+_CALLED_OFF: Final = CachedPattern(
+    r"\b(?:orchestra|choir|band|rehearsals?|practice|practise|training|class|lesson|course|seminar|club|group|circle|yoga|pilates|zumba|gym|swimming|football|"
+    r"netball|hockey|rugby|tennis|badminton|ballet|judo|karate|church|mass|school|nursery|stand-?up|surgery|market|quiz|bingo|physio|therapy|tutoring|session|dance|dancing|service|bus|train|ferry)"
+    rf"\s(?:(?:is|was|got|has\sbeen)|'s)\s(?:cancell?ed|called\soff|off|not\son)\s(?:(?:for\s)?(?:tonight|today|tomorrow)|(?:for\s)?(?:this|next)\s(?:{_DAYS}|week|weekend|time|once|morning|afternoon|evening|month)|(?:for|on)\s(?:{_DAYS}))\b",
+    re.IGNORECASE,
+)
+"""What comes again and is called off a single time: "orchestra is cancelled tonight"."""
 _FOR_GOOD: Final = CachedPattern(
     r"\b(?:from|since|starting|as\sof|beginning|until\sfurther|for\sgood|any\s?more|any\slonger|no\slonger|for\sever|forever|ever\sagain|never|now|quit|gave\sup|given\sup)\b",
     re.IGNORECASE,
@@ -106,6 +120,18 @@ def are_of_two_periods(earlier: str, said: date | None, later: str, told: date |
     return one.unit == other.unit and one.step != other.step and one.step >= 0 and is_near
 
 
+def is_of_some_days(earlier: str, later: str) -> bool:
+    """Returns whether a later statement holds on some days, and the earlier one names none: "at 11 on Sundays".
+
+    Args:
+        earlier: A statement.
+        later: A later one, which tells of no change.
+    """
+    if _ANY_DAY.search(earlier) or CHANGED.search(later):
+        return False
+    return _ON_SOME_DAYS.search(later) is not None
+
+
 def is_left_out_once(earlier: str, later: str) -> bool:
     """Returns whether what is done again and again is left out a single time: "no running this Sunday".
 
@@ -113,7 +139,11 @@ def is_left_out_once(earlier: str, later: str) -> bool:
         earlier: A statement.
         later: A later one.
     """
-    if not _HABIT.search(earlier) or _HABIT.search(later) or _FOR_GOOD.search(later):
+    if _HABIT.search(later) or _FOR_GOOD.search(later):
+        return False
+    if _CALLED_OFF.search(later) is not None and _ONE_TIME.search(earlier) is None:
+        return True
+    if not _HABIT.search(earlier):
         return False
     return _LEFT_OUT.search(later) is not None and _ONE_TIME.search(later) is not None
 

@@ -159,12 +159,12 @@ ANNOUNCED: Final = re.compile(
 """Words of a turn that announce that something in it replaces what was said before."""
 
 ENDED: Final = CachedPattern(
-    r"\b(?:dropped(?!\s+(?:on(?!\s+\w+day\b)|onto|into|to|by)\b)|withdrawn|withdrew|packed\s+it\s+in|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
+    r"\b(?:dropped(?!\s+(?:(?:my|our|the)\s+)?\w+\s+(?:off\s+at|at\s+(?:school|nursery|work|training|practice|the\s+(?:station|airport|school)))\b)(?!\s+(?:on(?!\s+\w+day\b)|onto|into|to|by)\b)|withdrawn|withdrew|packed\s+it\s+in|quit|stopped(?!\s+(?:at|by|for|in|off|on|to|and)\b)|struck\s+off|took\s+off|taken\s+off|crossed\s+off|removed|cancelled|canceled|called\s+off|"
     r"gave\s+up|given\s+up|sold|scrapped|returned|died|passed\s+away|put\s+down|let\b.{1,20}\bgo|split\s+up|broke\s+up|"
-    r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired|decommissioned|expired|ended|is\s+over|are\s+over|"
+    r"separated|lifted|switched\s+off|shut\s+down|closed\s+down|retired(?!\s+(?:early|hurt|to\s+(?:bed|my|his|her))\b)|decommissioned|expired|ended|is\s+over|are\s+over|"
     r"(?:is|are)\s+gone(?!\s+(?:to|out|home|into|for\s+an?)\b)|fell\s+through|moved\s+out|got\s+rid\s+of|deleted|uninstalled|traded|swapped|stolen|wrecked|shaved\s+off|threw\s+(?:away|out)|thrown\s+(?:away|out)|unsubscribed\s+from|lost|"
     r"found\s+a\s+new\s+(?:owner|home)|crossed\s+the\s+rainbow\s+bridge|put\s+to\s+sleep|sa(?:y|id)\s+goodbye\s+to|no\s+longer\s+with\s+us|no\s+more(?!\s+than\b)|(?:threw|chucked|binned|tossed)(?=\s+(?:the|my|our)\b)|came\s+off|ran\s+away|burn(?:ed|t)\s+down|torn\s+down|demolished|healed|wore\s+off|cleared\s+up|dissolved|disbanded|"
-    r"terminated|(?:has|have|had)\s+left|donated|gave\s+away|given\s+away|(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)finished|no\s+longer|(?:is|are)\s+off(?!\s+(?:sick|ill|work|duty|school|for|until|till|today|tomorrow|this|next|on|to|at|with|his|her|their|my|our)\b)|discontinued)\b",
+    r"terminated|(?:has|have|had)\s+left(?!\s+for\s+(?:lunch|dinner|work|school|the\s+(?:day|night|weekend|week|station|airport)|an?\b|today|now))|donated|gave\s+away|given\s+away|(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)finished|no\s+longer|(?:is|are)\s+off(?!\s+(?:sick|ill|work|duty|school|for|until|till|today|tomorrow|this|next|on|to|at|with|his|her|their|my|our)\b)|discontinued)\b",
     re.IGNORECASE,
 )
 """Verbs after which what they are about is no more."""

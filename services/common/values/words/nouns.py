@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from services.common.text_cache import text_cache
@@ -15,6 +16,25 @@ TIMES: Final = (
     | {"day", "week", "month", "year", "today", "tomorrow", "yesterday", "before", "after", "hour", "minute", "last",
        "next", "always", "often", "usually", "every", "since", "sunday", "time", "term", "either", "ever", "old"}
 )  # fmt: skip
+MEALS: Final = frozenset({"lunch", "dinner", "breakfast"})
+"""Meals, which are also times of the day."""
+_MEAL: Final = re.compile(
+    rf"\b(?P<meal>{'|'.join(sorted(MEALS))})(?:\s(?:is|was|has|got|now|been|are)){{0,3}}\s?$", re.IGNORECASE
+)
+_ATTRIBUTE: Final = re.compile(
+    rf"\b(?:the|my|our)\s(?P<which>{'|'.join(sorted(WEEKDAYS | PARTS_OF_DAY | SEASONS))})\s(?=[\w'])", re.IGNORECASE
+)
+
+
+def attributes_in(subject: str) -> frozenset[str]:
+    """Returns the times that say which of several things a subject is about: "the night ferry [is cancelled]"."""
+    return frozenset(match["which"].casefold() for match in _ATTRIBUTE.finditer(subject))
+
+
+def meal_in(subject: str) -> frozenset[str]:
+    """Returns the meal that a subject is about, which is no time of day there: "the team lunch [is cancelled]"."""
+    match = _MEAL.search(subject)
+    return frozenset() if match is None else frozenset({match["meal"].casefold()})
 
 
 @text_cache(4_096)

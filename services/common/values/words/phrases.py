@@ -90,6 +90,7 @@ _IRREGULAR_FORMS: Final = {
     "hit": "hit hits hitting",
     "wind": "wind winds wound winding",
     "shoot": "shoot shoots shot shooting",
+    "sunset": "sunset sunsets sunsetting sunsetted",
     "slip": "slip slips slipped slipping",
 }
 _CLASSES: Final = {
@@ -265,7 +266,7 @@ def forms(verb: str) -> set[str]:
 _VALUE_ENDS: Final = frozenset(
     """
     in on at for since because and but or now these last this from with to as so when after before until till yesterday
-    under behind beside near
+    under behind beside near tonight
     today tomorrow every each again instead while which who where if by of than next any anymore too also is are was
     were has have i we my our it
     """.split()  # noqa: SIM905 - words

@@ -60,3 +60,16 @@ def test_spec_3_5_the_role_stays_where_the_other_statement_is_about_somebody_els
     assert with_bare_names(*pair) == pair
     one, other = Said(pair[0], "Ada", day=date(2025, 1, 6)), Said(pair[1], "Ada", day=date(2025, 3, 12))
     assert supersedes(one, other) not in ENDS
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Our maid Sunita comes at 7.", "From today my aunt Sunita comes at 11."),
+        ("My tutor Wim comes on Mondays.", "Wim comes on Thursdays as well now."),
+        ("Nina babysits on Fridays.", "My colleague Nina has moved to Leeds."),
+        ("My sister Ilse does our taxes.", "Ilse quit on Monday."),
+    ],
+)
+def test_spec_3_5_who_somebody_is_stays_where_it_matters(earlier: str, later: str) -> None:
+    assert with_bare_names(earlier, later) == (earlier, later)
