@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
+from services.common.values.lives.displaced import displaced, returns_home
 from services.common.values.lives.passing import is_for_a_while
+from services.common.values.lives.plans import comes_about
 from services.common.values.reading.parts import split_parts
 from services.common.values.reading.people import OTHERS, THIRD
 from services.common.values.reading.splitting import DETERMINERS, PREPOSITIONS
@@ -55,6 +57,10 @@ _WHILE: Final = re.compile(
     r"(?:replaced|repaired|fixed|rebuilt|renovated|migrated|moved|cleaned|painted|closed|down|broken|out)\b",
     re.IGNORECASE,
 )
+_PLACED: Final = re.compile(
+    r"\s(?:in|on|at|under|with)\s(?:the|my|our)\s(?P<what>[\w-]{2,20}(?:\s[\w-]{2,20})?)(?:,\s|\s)(?:so|and|but|,)?\s?$", re.IGNORECASE
+)
+"""As in "a pipe burst in the hall, so until it is dry"."""
 _POSSESSIVE: Final = re.compile(r"^\w{2,20}'s\s", re.IGNORECASE)
 _SHORT_IS: Final = re.compile(
     r"^(?:(?:the|my|our)\s)?\w{2,20}'s\s(?:\w+\s)?(?:off|done|over|finished|fine|fixed|healed|better|gone|back|open|ready)\b",
@@ -94,6 +100,8 @@ def is_fulfilled(earlier: str, later: str) -> bool:
         earlier: A statement.
         later: A later one of the same speaker.
     """
+    if comes_about(earlier, later) or returns_home(earlier, later):
+        return True
     conditions, causes = _read(earlier)
     if not conditions and not causes:
         return False
@@ -117,7 +125,7 @@ def _read(text: str) -> tuple[tuple[_Condition, ...], frozenset[str]]:
     if len(text) > _CHARS_MAX or text.rstrip().endswith("?"):
         return (), frozenset()
     plain = text.replace("\u2019", "'")
-    conditions = tuple(one for match in _UNTIL.finditer(plain) if (one := _condition(plain, match)) is not None)
+    conditions = tuple(one for match in _UNTIL.finditer(plain) for one in _conditions(plain, match))
     return conditions, frozenset().union(*_causes(plain))
 
 
@@ -135,9 +143,17 @@ def _causes(text: str) -> Iterator[frozenset[str]]:
                 yield nouns_of(match["what"])
 
 
-def _condition(text: str, match: re.Match[str]) -> _Condition | None:
+def _conditions(text: str, match: re.Match[str]) -> Iterator[_Condition]:
+    """What ends a statement: "it" is what the sentence is about, or what stands before it behind a preposition."""
     what = match["what"].casefold()
-    things = nouns_of(_opening(text)) if what in {"it", "they", "this"} else nouns_of(what)
+    meant = [nouns_of(what)]
+    if what in {"it", "they", "this"}:
+        before = _PLACED.search(text[: match.start()])
+        meant = [nouns_of(_opening(text)), nouns_of(before["what"]) if before is not None else frozenset()]
+    yield from (one for things in meant if (one := _condition(things, what, match)) is not None)
+
+
+def _condition(things: frozenset[str], what: str, match: re.Match[str]) -> _Condition | None:
     words = [word.casefold() for word in match["deed"].split()]
     ends = {lemma(word) for word in words} | set(words)
     ends -= _NO_DEED | DETERMINERS | PREPOSITIONS | PRONOUNS

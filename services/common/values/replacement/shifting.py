@@ -74,6 +74,12 @@ _REASON: Final = re.compile(
 _OTHER: Final = re.compile(r"\b(?:other|another|second|also|too|as\swell|extra|his|her|their)\b|\?", re.IGNORECASE)
 
 
+_REMARK: Final = re.compile(
+    r",\s(?:some|because|since|as|due\sto|(?:his|her|their)\s[\w-]{2,20}\s(?:is|was|has|broke|got|needs?|had))\b[^,;.!?]{0,60}[.!]?$", re.IGNORECASE
+)
+"""Why somebody puts something off, behind what they do: "some drama with his van"."""
+
+
 class _Shift(NamedTuple):
     kind: str  # moved, stated or measured
     thing: frozenset[str]  # empty: not named
@@ -102,7 +108,7 @@ def is_set_anew(earlier: str, later: str, *, is_new: bool, day: date | None, lat
         day: When the earlier one was said.
         later_day: When the later one was.
     """
-    if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _OTHER.search(later):
+    if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _OTHER.search(_REMARK.sub("", later)):
         return False
     shifts = _shifts(spoken(later))
     if not shifts:
