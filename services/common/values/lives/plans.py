@@ -18,14 +18,14 @@ from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 _CHARS_MAX: Final = 250
 _UNTIL: Final = re.compile(
     r"\b(?:until|till|'til)\s(?P<who>i|we|he|she|they|(?:my|our|the)\s[\w-]{2,20}|(?-i:[A-Z])[\w-]{1,20})\s"
-    r"(?:(?:can|has|have|had|is|am|are|finally)\s)?(?P<deed>[a-z]{2,20})(?P<rest>(?:\s[\w'-]{1,20}){0,7})",
+    r"(?:(?:(?P<can>can)|has|have|had|is|am|are|finally)\s)?(?P<deed>[a-z]{2,20})(?P<rest>(?:\s[\w'-]{1,20}){0,7})",
     re.IGNORECASE,
 )
 _ENDS: Final = re.compile(r"\s(?:so|and|but|i|we|my|our|then)\b", re.IGNORECASE)
 """Behind these stands no part of the deed."""
 _NAMED: Final = re.compile(
     r"^(?:(?:and|but|so|so,|yay|finally|hooray|ok|okay|good\snews|great\snews|news),?:?\s)?"
-    r"(?P<who>(?:my|our|the)\s(?:\w{2,12}\s(?=(?-i:[A-Z])))?[\w-]{2,20}|(?-i:[A-Z])[\w-]{1,20}|i|we)(?:\s(?:has|have|is|are)|'s|'ve)?"
+    r"(?P<who>(?:my|our|the)\s(?:\w{2,12}\s(?=(?-i:[A-Z])))?[\w-]{2,20}|(?-i:[A-Z])[\w-]{1,20}|i|we)(?:\s(?:has|have|is|are|(?P<can>can))|'s|'ve)?"
     r"(?:\s(?:now|finally|just|already|at\slast|both|all)){0,2}\s(?P<deed>[a-z]{2,20})(?P<rest>(?:\s[\w'-]{1,20}){0,7})",
     re.IGNORECASE,
 )
@@ -35,7 +35,7 @@ _OWNER: Final = re.compile(
 )
 """Whom a statement is about: "my nephew Benno is sleeping ..."."""
 _DENIED: Final = re.compile(
-    r"\b(?:not|never|no|soon|when|if|until|till|hope|hopes|want|wants|will|would|should|may|might|could|almost|nearly|yet|tomorrow|next|again|"
+    r"\b(?:not|never|no|soon|when|if|until|till|hope|hopes|want|wants|will|would|should|may|might|could|almost|nearly|yet|tomorrow|next|"
     r"wish|for(?!\s(?:good|himself|herself|themselves|myself|ourselves)\b)|says?|thinks?)\b|n't\b|'ll\b|\?|\b(?:his|her|their)\s(?:friend|brother|sister|mother|father|wife|husband|boss|son|daughter)\b",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _LIGHT: Final = frozenset({"be", "have", "do", "can", "get", "go", "come", "want
 """Verbs that say nothing without an object."""
 _WENT: Final = frozenset({"leave", "go", "move", "depart"})
 _GONE: Final = frozenset({"leave", "go", "depart"})
-_NOT_IN_HEADS: Final = (DETERMINERS - {"first", "second"}) | frozenset({"own", "new", "another", "other", "me", "us"})
+_NOT_IN_HEADS: Final = (DETERMINERS - {"first", "second"}) | frozenset({"again", "now", "own", "new", "another", "other", "me", "us"})
 _CUTS: Final = PREPOSITIONS | frozenset({"and", "but", "so", "that", "who", "which", "because", "since", "as", "where"})
 
 
@@ -55,6 +55,7 @@ class _Deed(NamedTuple):
     verb: str
     particle: str
     thing: str  # the noun of the object; may be empty
+    can: bool  # whether it is to be possible, and not to be done
 
 
 def comes_about(earlier: str, later: str) -> bool:
@@ -69,7 +70,7 @@ def comes_about(earlier: str, later: str) -> bool:
 
 
 def _is_same(one: _Deed, other: _Deed) -> bool:
-    if one.who != other.who:
+    if one.who != other.who or one.can is not other.can:
         return False
     if one.verb in _WENT and (one.particle or one.verb in _GONE) and not one.thing:
         has_left = other.verb in _GONE or (other.verb == "move" and other.particle in {"out", "away"})
@@ -86,7 +87,7 @@ def _awaited(text: str) -> tuple[_Deed, ...]:
         return ()
     plain = text.replace("\u2019", "'")
     return tuple(
-        _deed(who, match["deed"], match["rest"])
+        _deed(who, match)
         for match in _UNTIL.finditer(plain)
         if (who := _who(match["who"], plain[: match.start()]))
     )
@@ -99,8 +100,8 @@ def _done(text: str) -> tuple[_Deed, ...]:
     found = []
     for part in split_parts(text.replace("\u2019", "'")):
         match = _NAMED.match(part) if _DENIED.search(part) is None else None
-        if match is not None and _is_past(match):
-            found.extend(_deed(who, match["deed"], match["rest"]) for who in _names(match["who"]))
+        if match is not None and (match["can"] or _is_past(match)):
+            found.extend(_deed(who, match) for who in _names(match["who"]))
     return tuple(found)
 
 
@@ -130,7 +131,8 @@ def _names(who: str) -> list[str]:
     return named or kin or [lemma(words[-1].casefold())]
 
 
-def _deed(who: str, verb: str, rest: str) -> _Deed:
+def _deed(who: str, match: re.Match[str]) -> _Deed:
+    rest = match["rest"]
     cut = _ENDS.search(rest)
     tokens = [token.lower for token in tokenize(rest if cut is None else rest[: cut.start()])]
     particle = tokens[0] if tokens and tokens[0] in _PARTICLES else ""
@@ -142,4 +144,4 @@ def _deed(who: str, verb: str, rest: str) -> _Deed:
             particle = particle or word
             break
         thing = thing if word in _NOT_IN_HEADS else lemma(word)
-    return _Deed(who, lemma(verb.casefold()), particle, thing)
+    return _Deed(who, lemma(match["deed"].casefold()), particle, thing, match["can"] is not None)

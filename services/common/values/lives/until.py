@@ -52,6 +52,12 @@ _CAUSE_OPENS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "for the migration the API refuses all writes until Monday"."""
+_DURING: Final = re.compile(
+    r"\b(?:during|for|over|because\sof|in|due\sto)\s(?:the\s|my\s|our\s|this\s)?(?P<what>ramadan|lent|advent|(?:\w+\s)?strikes?|heat\s?wave|lockdown|"
+    r"roadworks|building\sworks?|renovations?|audit|exams|harvest|lambing|secondment|probation|pregnancy|migration|merger|trial\speriod)\b",
+    re.IGNORECASE,
+)
+"""What comes once and is over: "during Ramadan I work from eight to two"."""
 _WHILE: Final = re.compile(
     r"^(?:while|as\slong\sas)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s[a-z-]{3,20})?)\s(?:is|are)\s(?:being\s)?"
     r"(?:replaced|repaired|fixed|rebuilt|renovated|migrated|moved|cleaned|painted|closed|down|broken|out)\b",
@@ -131,6 +137,7 @@ def _read(text: str) -> tuple[tuple[_Condition, ...], frozenset[str]]:
 
 def _causes(text: str) -> Iterator[frozenset[str]]:
     """What is named as the reason for something that holds for a while."""
+    yield from (nouns_of(match["what"]) for match in _DURING.finditer(text))
     parts = split_parts(text)
     passing = [part for part in parts if is_for_a_while(part) or _TILL.search(part)]
     for part in parts if passing else ():

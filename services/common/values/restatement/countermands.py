@@ -37,6 +37,7 @@ _PLACE_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "in the car, read me my emails"."""
+_NAMED_AS: Final = re.compile(r"^(?:address|refer\sto|speak\sto)\sme\sas\s", re.IGNORECASE)
 _LIMITED: Final = re.compile(
     r"^(?:and\s|but\s|so\s)?(?:if|when|whenever|while|unless|until|till|once|in|at|on|for|with|during)\s(?!(?:second|further|(?:the\s)?future|general|short|fact|last|good)\b)",
     re.IGNORECASE,
@@ -73,7 +74,7 @@ _CASES: Final = tuple(
     )
 )
 """Words that name one situation: who is driving is in the car."""
-_PLACES: Final = frozenset({"in", "at", "on", "behind"})
+_PLACES: Final = frozenset({"in", "at", "on", "behind", "about"})
 _TO_THE_SPEAKER: Final = frozenset({"read", "show", "play", "remind", "wak", "tel", "warn"})
 """Orders, by their stems, that go without "me" as well."""
 _SELF: Final = frozenset({"me", "us"})
@@ -114,8 +115,8 @@ def _takes_back(first: _Order, second: _Order, *, is_new: bool) -> bool:
         if first.is_denied:
             return first.deed == second.deed and first.condition == second.condition
         is_whole = not second.condition or first.condition == second.condition
-        deeds = _without_self(first.deed), _without_self(_without_place(second.deed, first))
-        return is_whole and _opens_with(*deeds)
+        ordered, denied = _without_self(first.deed), _without_self(second.deed)
+        return is_whole and (_opens_with(ordered, denied) or _is_for_its_case(ordered, denied, first.condition))
     is_other_way = first.deed[0] in _ONE_CHOICE and not first.is_denied and first.condition == second.condition
     return is_other_way and is_new and (_differ_in_one(first.deed, second.deed) or _names_anew(first.deed, second.deed))
 
@@ -141,15 +142,12 @@ def _without_self(deed: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in deed if word not in _SELF) if deed[0] in _TO_THE_SPEAKER else deed
 
 
-def _without_place(deed: tuple[str, ...], ordered: _Order) -> tuple[str, ...]:
-    """The words of a denied order without its place, where that is the case of the order: "in the car", when driving."""
-    place = next((place for place, word in enumerate(deed) if place and word in _PLACES), None)
-    if place is None or not ordered.condition:
-        return deed
-    where = {*deed[place + 1 :]}
-    case = {*ordered.condition}
-    is_its_case = where <= case or (len(where) == 1 and any(where & same and case & same for same in _CASES))
-    return deed[:place] if where and is_its_case else deed
+def _is_for_its_case(ordered: tuple[str, ...], denied: tuple[str, ...], condition: tuple[str, ...]) -> bool:
+    """Whether an order is denied at a place that is the case for which it was given: "in the car", when driving."""
+    where, case = {*denied[len(ordered) :]} - _PLACES, {*condition}
+    if not case or not where or denied[: len(ordered)] != ordered:
+        return False
+    return where <= case or (len(where) == 1 and any(where & same and case & same for same in _CASES))
 
 
 def _differ_in_one(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
@@ -165,6 +163,7 @@ def _order(text: str) -> _Order | None:
     plain = _with_case_last(plain)
     plain = plainly(_REMARK.split(plain, maxsplit=1)[0])[0]
     plain = re.sub(r"^(?:please|always|kindly|just|from\snow\son,?|now)\s", "", plain, flags=re.IGNORECASE)
+    plain = _NAMED_AS.sub("call me ", plain)
     scoped = _SCOPE_FIRST.match(plain)
     plain = f"{plain[scoped.end() :]} {scoped['scope']}" if scoped is not None else plain
     is_denied = _NOT.match(plain) is not None

@@ -288,7 +288,7 @@ def _is_one_of_many(frame: tuple[str, ...]) -> bool:
     if place is None:
         return False
     between = [word for word in frame[place + 1 :] if word not in DETERMINERS]
-    if frame[place] in {"like", "prefer"} and between[:1] == ["to"] and frame[-1] in PREPOSITIONS:
+    if frame[place] in {"like", "prefer"} and between[:1] == ["to"] and between[1:] and frame[-1] in PREPOSITIONS:
         return False  # "I like to read on [paper]"
     return not (
         frame[place] in _WITH_OBJECT
