@@ -18,7 +18,8 @@ from services.common.values.words.nouns import nouns_of
 
 _CHARS_MAX: Final = 250
 _BACK_TO: Final = re.compile(
-    r"\b(?:back\s(?:to|on|onto|in|into|at|with)|(?:revert|return)(?:s|ed|ing)?\sto)\s(?P<what>[^,.;!]{2,80})", re.IGNORECASE
+    r"\b(?:back\s(?:to|on|onto|in|into|at|with)|(?:revert|return)(?:s|ed|ing)?\sto)\s(?P<what>[^,.;!]{2,80})",
+    re.IGNORECASE,
 )
 _AGAIN: Final = re.compile(
     r"\b(?:again|once\smore|(?:as|like)\s(?:before|always|in\sthe\spast|it\s(?:was|used\sto)|i\sdid|we\sdid)|returned\sto|"
@@ -31,7 +32,9 @@ _UNSURE: Final = re.compile(
     re.IGNORECASE,
 )
 """Under these nothing has returned, or beside the other."""
-_NO_MORE: Final = re.compile(r",\s(?:and\s|so\s)?(?:no\smore|enough\sof|goodbye\sto|so\slong)\s[^,.;!?]{2,60}", re.IGNORECASE)
+_NO_MORE: Final = re.compile(
+    r",\s(?:and\s|so\s)?(?:no\smore|enough\sof|goodbye\sto|so\slong)\s[^,.;!?]{2,60}", re.IGNORECASE
+)
 """What is left behind, said beside what is so again: "English again, no more German"."""
 _WORDS_MIN: Final = 2
 _PLEASE_IF: Final = re.compile(

@@ -24,7 +24,7 @@ _ADVERB: Final = re.compile(
 )
 """Stands in the part that says what is so for a while."""
 _MARK: Final = re.compile(
-    r"\b(?:while|until|till|'til|these\sdays|at\spresent|for\sthe\spresent|meanwhile|in\sthe\smeantime|as\slong\sas|so\slong\sas)\b",
+    r"\b(?:while|until|till|'til|these\sdays|this\s(?:week|month|term)|at\spresent|for\sthe\spresent|meanwhile|in\sthe\smeantime|as\slong\sas|so\slong\sas)\b",
     re.IGNORECASE,
 )
 """Says that a statement holds for a while, as `is_for_a_while` does."""
@@ -33,6 +33,8 @@ _OUT_OF_USE: Final = re.compile(
     r"being\s\w+ed|in\s(?:repair|the\s(?:garage|workshop))|at\sthe\s(?:garage|workshop|mechanic\w{0,2})|out\sof\s(?:order|action|service|use)|renovated|repaired|painted|rebuilt|redone)\b",
     re.IGNORECASE,
 )
+_OWN_DEED: Final = re.compile(r"^(?:(?:and|but)\s)?(?:i|we)(?:'\w{1,2})?\s", re.IGNORECASE)
+"""What the speaker did is no thing out of use: "I moved to Leeds, so for now I rent a room"."""
 _SHORT: Final = re.compile(
     r"\b(?:while|until|till)\s(?:they|we|it|he|she|i|somebody|someone)(?:\s(?:are|is|am)|'s|'re|'m)?\s[a-z]{2,15}(?:\s(?:it|them|that|this|there|off|back|on|out|up)){1,2}\s",
     re.IGNORECASE,
@@ -43,11 +45,14 @@ _JOINT: Final = re.compile(
     re.IGNORECASE,
 )
 _CAUSES: Final = frozenset({"while", "until", "till", "because", "since", "as"})
-_LEAD: Final = r"^(?:(?:and|but|so|well|ok|okay|yay|hooray|hurray|finally|at\slast|news|good\snews|home\sat\slast)[,:!]?\s){0,2}"
+_LEAD: Final = (
+    r"^(?:(?:and|but|so|well|ok|okay|yay|hooray|hurray|finally|at\slast|news|good\snews|home\sat\slast)[,:!]?\s){0,2}"
+)
 _THE: Final = r"(?:(?:the|my|our)\s(?:own\s|old\s|good\sold\s|usual\s)?)?"
 _THING: Final = r"(?P<what>[\w'-]{2,30}(?:\s(?:of\s|on\s|in\s)?[\w'-]{2,30}){0,3}?)"
 _TIME: Final = (
-    r"(?:\s(?:again|now|at\slast|finally|already|since\s[\w\s]{3,20}|as\sof\s(?:today|now|this\s\w{3,10})|from\s(?:today|now\son|this\s\w{3,10})|today|this\s(?:morning|week)|as\s(?:usual|before|normal)|where\s\w+\s\w+)){0,2}$"
+    r"(?:\s(?:again|now|at\slast|finally|already|since\s[\w\s]{3,20}|as\sof\s(?:today|now|this\s\w{3,10})|"
+    r"from\s(?:today|now\son|this\s\w{3,10})|today|this\s(?:morning|week)|as\s(?:usual|before|normal)|where\s\w+\s\w+)){0,2}$"
 )
 _BACK_AT: Final = re.compile(
     rf"{_LEAD}(?:(?:(?:my|our|the)\s)?first\s\w{{2,12}}\s|day\sone\s)?(?:(?:i'm|i\sam|we're|we\sare|it's|it\sis|(?P<who>(?!i\b|we\b)[\w'-]{{1,20}}(?:\s[\w'-]{{1,20}}){{0,3}}?)\s(?:is|are|goes|go|meets|moved|has\smoved))\s)?"
@@ -126,7 +131,7 @@ def displaced(text: str) -> _Displaced | None:
     has_reason = _OUT_OF_USE.search(plain) is not None or any(cut["word"] for cut in _JOINT.finditer(plain))
     if has_reason and any(_ADVERB.search(part) for part, _ in parts):
         parts = [(part, _ADVERB.search(part) is None) for part, _ in parts]
-    gone = " ; ".join(part for part, is_cause in parts if is_cause)
+    gone = " ; ".join(part for part, is_cause in parts if is_cause and not _OWN_DEED.match(part.strip()))
     state = " ; ".join(part for part, is_cause in parts if not is_cause)
     if not gone or not state:
         return None
@@ -161,6 +166,6 @@ def _returned(text: str) -> tuple[_Back, ...]:
                 continue
             groups = match.groupdict()
             deed = (groups.get("deed") or "").casefold()
-            if not deed or deed.endswith("ing") or lemma(deed) == deed or deed in {"is", "are"} or deed.endswith("s"):
+            if not deed or deed.endswith(("ing", "s")) or lemma(deed) == deed or deed == "are":
                 found.append(_Back(nouns_of(match["what"]), nouns_of(groups.get("who") or ""), lemma(deed)))
     return tuple(found)

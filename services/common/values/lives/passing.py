@@ -36,10 +36,13 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 
 _CLOCK: Final = (
-    r"(?:\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]m)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight)"
+    r"(?:\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]m)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"noon|midnight)"
 )
+_ONLY: Final = r".{0,60}\b(?:only|just|shorter|reduced|half|part[\s-]time)\b"
+"""Without it "these days" may tell of the usual hours."""
 _MARK: Final = (
-    r"\b(?:these\sdays|at\spresent|for\snow|at\sthe\smoment|for\sthe\s(?:moment|time\sbeing|present)|temporarily|(?:during|for|in)\s(?:ramadan|lent)|"
+    rf"\b(?:these\sdays(?={_ONLY})|at\spresent|for\snow|at\sthe\smoment|for\sthe\s(?:moment|time\sbeing|present)|temporarily|(?:during|for|in)\s(?:ramadan|lent)|"
     rf"(?:until|till)(?!\s{_CLOCK})|this\s(?:week|month)|(?:while|as\slong\sas)\s(?:i|we|the|my|our)\b|meanwhile|in\sthe\smeantime)\b"
 )
 _HOURS: Final = (

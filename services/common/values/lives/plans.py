@@ -1,7 +1,7 @@
-"""Until somebody has done something, and that they have: "until Benno finds rooms", "Benno has found rooms". Pure functions.
+"""Until somebody has done something, and that they have: "until Ben finds rooms", "Ben found rooms". Pure functions.
 
-The one who does it, the verb and its object must be the same: "Benno has found a job" says nothing of rooms, and neither
-does "Benno has found rooms for a friend".
+The one who does it, the verb and its object must be the same: "Benno has found a job" says nothing of rooms, and
+neither does "Benno has found rooms for a friend".
 """
 
 from __future__ import annotations
@@ -42,11 +42,16 @@ _DENIED: Final = re.compile(
 _SPEAKERS: Final = frozenset({"i", "we"})
 _PRONOUNS: Final = frozenset({"he", "she", "they"})
 _PARTICLES: Final = frozenset({"out", "back", "off", "away", "home", "up", "in", "through"})
-_LIGHT: Final = frozenset({"be", "have", "do", "can", "get", "go", "come", "want", "know", "say", "feel", "think", "need"})
+_LIGHT: Final = frozenset(
+    {"be", "have", "do", "can", "get", "go", "come", "want", "know", "say", "feel", "think", "need"}
+)
 """Verbs that say nothing without an object."""
 _WENT: Final = frozenset({"leave", "go", "move", "depart"})
 _GONE: Final = frozenset({"leave", "go", "depart"})
-_NOT_IN_HEADS: Final = (DETERMINERS - {"first", "second"}) | frozenset({"again", "now", "own", "new", "another", "other", "me", "us"})
+_RETURNS: Final = frozenset({"back", "home", "in"})
+_NOT_IN_HEADS: Final = (DETERMINERS - {"first", "second"}) | frozenset(
+    {"again", "now", "own", "new", "another", "other", "me", "us"}
+)
 _CUTS: Final = PREPOSITIONS | frozenset({"and", "but", "so", "that", "who", "which", "because", "since", "as", "where"})
 
 
@@ -54,7 +59,7 @@ class _Deed(NamedTuple):
     who: str  # a name or a word for a relative in lower case; "i" for the speaker
     verb: str
     particle: str
-    thing: str  # the noun of the object; may be empty
+    thing: str  # the noun of the object, or behind a preposition; may be empty
     can: bool  # whether it is to be possible, and not to be done
 
 
@@ -74,7 +79,7 @@ def _is_same(one: _Deed, other: _Deed) -> bool:
         return False
     if one.verb in _WENT and (one.particle or one.verb in _GONE) and not one.thing:
         has_left = other.verb in _GONE or (other.verb == "move" and other.particle in {"out", "away"})
-        return has_left and not other.thing and one.particle not in {"back", "home", "in"} and other.particle not in {"back", "home", "in"}
+        return has_left and not other.thing and not _RETURNS & {one.particle, other.particle}
     if one.verb != other.verb or one.particle != other.particle:
         return False
     return one.thing == other.thing if one.thing else one.verb not in _LIGHT or bool(one.particle)
@@ -87,9 +92,7 @@ def _awaited(text: str) -> tuple[_Deed, ...]:
         return ()
     plain = text.replace("\u2019", "'")
     return tuple(
-        _deed(who, match)
-        for match in _UNTIL.finditer(plain)
-        if (who := _who(match["who"], plain[: match.start()]))
+        _deed(who, match) for match in _UNTIL.finditer(plain) if (who := _who(match["who"], plain[: match.start()]))
     )
 
 
@@ -97,7 +100,7 @@ def _awaited(text: str) -> tuple[_Deed, ...]:
 def _done(text: str) -> tuple[_Deed, ...]:
     if len(text) > _CHARS_MAX:
         return ()
-    found = []
+    found: list[_Deed] = []
     for part in split_parts(text.replace("\u2019", "'")):
         match = _NAMED.match(part) if _DENIED.search(part) is None else None
         if match is not None and (match["can"] or _is_past(match)):
@@ -138,6 +141,8 @@ def _deed(who: str, match: re.Match[str]) -> _Deed:
     particle = tokens[0] if tokens and tokens[0] in _PARTICLES else ""
     thing = ""
     for word in tokens[1:] if particle else tokens:
+        if word in PREPOSITIONS and not thing:
+            continue  # "hears from Mia"
         if word in PUNCTUATION or word in _CUTS:
             break
         if word in _PARTICLES:

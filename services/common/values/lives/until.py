@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
-from services.common.values.lives.displaced import displaced, returns_home
+from services.common.values.lives.displaced import returns_home
 from services.common.values.lives.passing import is_for_a_while
 from services.common.values.lives.plans import comes_about
 from services.common.values.reading.parts import split_parts
@@ -59,12 +59,13 @@ _DURING: Final = re.compile(
 )
 """What comes once and is over: "during Ramadan I work from eight to two"."""
 _WHILE: Final = re.compile(
-    r"^(?:while|as\slong\sas)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s[a-z-]{3,20})?)\s(?:is|are)\s(?:being\s)?"
+    r"\b(?:while|as\slong\sas)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s[a-z-]{3,20})?)\s(?:is|are)\s(?:being\s)?"
     r"(?:replaced|repaired|fixed|rebuilt|renovated|migrated|moved|cleaned|painted|closed|down|broken|out)\b",
     re.IGNORECASE,
 )
 _PLACED: Final = re.compile(
-    r"\s(?:in|on|at|under|with)\s(?:the|my|our)\s(?P<what>[\w-]{2,20}(?:\s[\w-]{2,20})?)(?:,\s|\s)(?:so|and|but|,)?\s?$", re.IGNORECASE
+    r"\s(?:in|on|at|under|with)\s(?:the|my|our)\s(?P<what>[\w-]{2,20}(?:\s[\w-]{2,20})?)(?:,\s|\s)(?:so|and|but|,)?\s?$",
+    re.IGNORECASE,
 )
 """As in "a pipe burst in the hall, so until it is dry"."""
 _POSSESSIVE: Final = re.compile(r"^\w{2,20}'s\s", re.IGNORECASE)
@@ -137,7 +138,8 @@ def _read(text: str) -> tuple[tuple[_Condition, ...], frozenset[str]]:
 
 def _causes(text: str) -> Iterator[frozenset[str]]:
     """What is named as the reason for something that holds for a while."""
-    yield from (nouns_of(match["what"]) for match in _DURING.finditer(text))
+    for pattern in (_DURING, _WHILE):
+        yield from (nouns_of(match["what"]) for match in pattern.finditer(text))
     parts = split_parts(text)
     passing = [part for part in parts if is_for_a_while(part) or _TILL.search(part)]
     for part in parts if passing else ():
@@ -145,9 +147,8 @@ def _causes(text: str) -> Iterator[frozenset[str]]:
             yield nouns_of(part)
     for part in passing:
         yield from (nouns_of(match["what"]) for match in _BECAUSE_OF.finditer(part))
-        for pattern in (_CAUSE_OPENS, _WHILE):
-            if (match := pattern.match(part)) is not None:
-                yield nouns_of(match["what"])
+        if (match := _CAUSE_OPENS.match(part)) is not None:
+            yield nouns_of(match["what"])
 
 
 def _conditions(text: str, match: re.Match[str]) -> Iterator[_Condition]:
@@ -164,7 +165,7 @@ def _condition(things: frozenset[str], what: str, match: re.Match[str]) -> _Cond
     words = [word.casefold() for word in match["deed"].split()]
     ends = {lemma(word) for word in words} | set(words)
     ends -= _NO_DEED | DETERMINERS | PREPOSITIONS | PRONOUNS
-    if not things or what.split()[0] in {"i", "we"}:
+    if not things or what.split(maxsplit=1)[0] in {"i", "we"}:
         return None
     if not ends and {lemma(word) for word in words} & {"come", "go", "get"}:
         ends = {"arrive"} if "go" not in words else {"leave"}

@@ -12,10 +12,10 @@ from services.common.values.words.tokens import PUNCTUATION, tokenize
 _CHARS_MAX: Final = 200
 _OPPOSITES: Final = tuple(
     frozenset(pair.split("/"))
-    for pair in (
-        "early/late earlier/later strong/weak loud/quiet indoors/outdoors inside/outside upstairs/downstairs "
-        "with/without before/after alone/together"
-    ).split()
+    for pair in """
+    early/late earlier/later strong/weak loud/quiet indoors/outdoors inside/outside upstairs/downstairs
+    with/without before/after alone/together
+    """.split()  # noqa: SIM905 - words
 )
 _NEW: Final = re.compile(
     r"\b(?:now|nowadays|these\sdays|again|once\smore|instead|any\s?more|from\snow\son|after\sall)\b", re.IGNORECASE

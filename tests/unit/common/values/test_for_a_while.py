@@ -13,7 +13,10 @@ from services.common.values.restatement.countermands import is_countermanded
 from services.common.values.returning import returns_to
 
 POOL = "Northgate's roof is leaking so while they fix it the lesson is at Kelsey Baths."
-STUDY = "My nephew Benno is sleeping in the study until he finds rooms of his own, so at present I work at the kitchen table."
+STUDY = (
+    "My nephew Benno is sleeping in the study until he finds rooms of his own, so at present I work at the kitchen "
+    "table."
+)
 HOURS = "These days I am at my desk from eight to two only."
 SHOP = "The shop is being renovated, so for now we sell from the van."
 SISTER = "My sister Lena is staying with us until she finds a flat."
@@ -32,6 +35,18 @@ OVER = [
     (HOURS, "Eid is over, the sweets sadly too, and I am back on my normal hours from this morning."),
     ("For now I work mornings only, the baby wants me home.", "Back to my usual hours, as of today."),
     ("I start at ten while the school is closed.", "Back on my regular schedule."),
+    ("The oven on Bell Street died, so for now we bake at the church.", "We're baking on Bell Street again."),
+    ("A pipe burst in the Corner Hall, so until it is dry we meet in the gym.", "The Corner Hall is dry at last."),
+    (
+        "Cousin Malik has the attic while he looks for a flat, I am on the sofa for now.",
+        "I'm back in the attic, bliss.",
+    ),
+    ("My sister has my car this month, so I cycle.", "I have my car back."),
+    ("We live with my parents until we buy a house.", "We've bought a house!"),
+    ("Until Dad can drive again I take him to dialysis.", "Dad can drive again."),
+    ("During the strike I cycle to work.", "The strike is over."),
+    ("While the boiler is broken we shower at Ben's.", "The boiler is fixed."),
+    ("The gym is closed, so for now I run in the park.", "I'm back in the gym since Monday."),
 ]
 NOT_OVER = [
     (POOL, "My aqua class is back at Northgate."),
@@ -63,9 +78,29 @@ NOT_OVER = [
     (HOURS, "The bakery is back on its normal hours."),
     ("I work from eight to two.", "I am back on my normal hours."),
     ("I am at my desk from eight to two only.", "The library is back to its usual hours."),
+    ("These days I work from nine to five.", "I am back on my normal hours."),
+    ("I moved to Leeds, the flat in York was small, so at the moment I rent a room.", "Back in Leeds!"),
+    ("I can't say anything until I hear from Mia.", "I heard from the bank."),
+    ("We live with my parents until we buy a house.", "We bought a car."),
+    ("We live with my parents until we buy a house.", "My parents bought a house in Spain."),
+    ("We live with my parents until we buy a house.", "We nearly bought a house."),
+    ("Until Dad can drive again I take him to dialysis.", "Mum can drive again."),
+    ("Until Dad can drive again I take him to dialysis.", "Dad can walk again."),
+    ("Tom sleeps on our sofa until he leaves for Rome.", "Tom left his phone on the sofa."),
+    ("During the strike I cycle to work.", "The sale is over."),
+    ("During the strike I cycle to work.", "My sister's strike is over."),
+    ("The gym is closed, so for now I run in the park.", "Ran in the park again."),
+    ("The gym is closed, so for now I run in the park.", "My son is back at the gym."),
+    ("The gym is closed, so for now I run in the park.", "Nobody is back at the gym yet."),
+    ("The gym is closed, so for now I run in the park.", "Went back to the gym for my shoes."),
+    ("The gym is closed, so for now I run in the park.", "I have my gym shoes back."),
+    ("The oven on Bell Street died, so for now we bake at the church.", "We bake at the church again."),
 ]
 PUT_OFF = [
-    ("Landlord is coming the day after tomorrow about the damp.", "Surprise surprise, landlord has pushed it to Saturday, some drama with his van."),
+    (
+        "Landlord is coming the day after tomorrow about the damp.",
+        "Surprise surprise, landlord has pushed it to Saturday, some drama with his van.",
+    ),
     ("The plumber comes on Tuesday.", "The plumber has put it off until Friday."),
     ("The plumber comes on Tuesday.", "the plumber can't make it before Friday"),
     ("Priya is visiting on Sunday.", "Priya has moved it to Monday."),
@@ -79,6 +114,7 @@ NOT_PUT_OFF = [
     ("Landlord is coming the day after tomorrow about the damp.", "The landlord has moved it to the cellar."),
     ("Landlord is coming on Saturday about the damp.", "Landlord has pushed it to Saturday."),
     ("The plumber comes on Tuesday.", "The plumber has not put it off until Friday."),
+    ("The cleaner comes every Tuesday.", "The cleaner can only come on Friday."),
 ]
 DRIVING = "When I'm driving, read me my emails aloud."
 
@@ -126,6 +162,12 @@ def test_spec_3_5_what_somebody_else_puts_off_is_another_thing(earlier: str, lat
         (DRIVING, "Don't read me my texts aloud in the car.", False),
         (DRIVING, "Don't read me my emails aloud in my son's car.", False),
         ("In the car, read me the news.", "Don't read me the news at dinner.", False),
+        ("When I'm on the train, play me the news.", "Don't play me the news on the train any more.", True),
+        ("If I forget to log my hours, nag me.", "Don't nag me about my hours any more.", True),
+        ("If I forget to log my hours, nag me.", "Don't nag me about my weight.", False),
+        ("Before I go to bed, tell me the weather.", "Don't tell me the weather tonight.", False),
+        ("Address me as Professor.", "Call me Ruth from now on.", True),
+        ("Address me as Professor.", "Address the letter to Ruth.", False),
     ],
 )
 def test_spec_3_5_an_order_with_its_case_in_front_is_taken_back(earlier: str, later: str, is_taken_back: bool) -> None:
@@ -152,3 +194,24 @@ def test_spec_3_5_what_is_left_behind_may_be_named_beside_what_is_so_again(
     former: str, standing: str, later: str, is_back: bool
 ) -> None:
     assert returns_to(former, standing, later) is is_back
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_over"),
+    [
+        ("I like to train early, before six.", "With the new baby I like to train late, the only quiet hour.", True),
+        ("I like to train late, after nine.", "I like to train early once more, the whole plan before six.", True),
+        ("I like my tea strong.", "I like my tea weak now.", True),
+        ("I shower before work.", "I shower after work now.", True),
+        ("I like to train early.", "I like to train late.", False),
+        ("I like to train early.", "I like to train late on Sundays now.", False),
+        ("I like to train early.", "I like to train late too now.", False),
+        ("I like to train early.", "I like to eat late now.", False),
+        ("I like to read with music.", "I like to write without music now.", False),
+        ("I like to train early.", "My husband likes to train late now.", False),
+        ("Children must not enter the lab.", "Children may enter the lab now.", True),
+        ("Children must not enter the lab.", "Children may enter the canteen now.", False),
+    ],
+)
+def test_spec_3_5_the_opposite_takes_its_place(earlier: str, later: str, is_over: bool) -> None:
+    assert ends(earlier, later, date(2025, 12, 20)) is is_over
