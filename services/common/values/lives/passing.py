@@ -82,7 +82,7 @@ _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     ),
     (  # another place to work
         _any(
-            rf"{_I}(?:working|work)\s(?:from|out\sof|in|at)\b.{{2,30}}\b(?:this\s(?:week|month)|until|for\snow|at\sthe\smoment|for\s{_COUNT}\s{_SPAN})",
+            rf"{_I}(?:working|work|sitting|sit)\s(?:from|out\sof|in|at)\b.{{2,30}}\b(?:this\s(?:week|month)|until|for\snow|at\sthe\smoment|for\s{_COUNT}\s{_SPAN})",
             r"\bthis\s(?:week|month)\s(?:i'm|i\sam|we're|i|we)\s(?:working|work)\s(?:from|out\sof|in|at)\b",
             r"\bon\ssecondment\b",
             rf"{_I}(?:covering|filling\sin|standing\sin)\sfor\b",

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from services.common.text_cache import text_cache
 from services.common.values.reading.parts import split_parts
 from services.common.values.reading.splitting import DETERMINERS, PREPOSITIONS
+from services.common.values.reading.whose import canonical
 from services.common.values.words.lexicon import KIN
 from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 
@@ -34,6 +35,20 @@ _OWNER: Final = re.compile(
     re.IGNORECASE,
 )
 """Whom a statement is about: "my nephew Benno is sleeping ..."."""
+_AWAY: Final = re.compile(
+    r"\b(?:while|as\slong\sas)\s(?P<who>(?:my|our|the)\s[\w-]{2,20}|(?-i:[A-Z])[\w-]{1,20})(?:\s(?:is|are)|'s)\s"
+    r"(?:away|abroad|off|ill|sick|unwell|poorly|travelling|recovering|in|on|at)\b",
+    re.IGNORECASE,
+)
+"""As in "while Rosa is in Peru"."""
+_RETURNED: Final = re.compile(
+    r"^(?:(?:and|but|so|yay|finally|now|well)\s)?(?P<who>(?:my|our|the)\s(?:\w{2,12}\s(?=(?-i:[A-Z])))?[\w-]{2,20}|(?-i:[A-Z])[\w-]{1,20})"
+    r"(?:\s(?:is|are|has|have|came|got)|'s)?\s(?:(?:now|finally|safely|come|all)\s){0,2}"
+    r"(?:back(?!\s(?:in|at|on|to|with|for)\b)|back\s(?:in\stown|at\swork|in\sthe\soffice)|home(?!\s(?:alone|for|on)\b)|returned|recovered|well\sagain|fit\sagain|"
+    r"out\sof\shospital)\b(?!\s(?:on|next|for|in)\b)",
+    re.IGNORECASE,
+)
+"""As in "Rosa is back from Peru"."""
 _DENIED: Final = re.compile(
     r"\b(?:not|never|no|soon|when|if|until|till|hope|hopes|want|wants|will|would|should|may|might|could|almost|nearly|yet|tomorrow|next|"
     r"wish|for(?!\s(?:good|himself|herself|themselves|myself|ourselves)\b)|says?|thinks?)\b|n't\b|'ll\b|\?|\b(?:his|her|their)\s(?:friend|brother|sister|mother|father|wife|husband|boss|son|daughter)\b",
@@ -91,9 +106,11 @@ def _awaited(text: str) -> tuple[_Deed, ...]:
     if len(text) > _CHARS_MAX or text.rstrip().endswith("?"):
         return ()
     plain = text.replace("\u2019", "'")
-    return tuple(
+    awaited = (
         _deed(who, match) for match in _UNTIL.finditer(plain) if (who := _who(match["who"], plain[: match.start()]))
     )
+    away = (_Deed(who, "return", "", "", can=False) for match in _AWAY.finditer(plain) for who in _names(match["who"]))
+    return (*awaited, *away)
 
 
 @text_cache(4_096)
@@ -102,7 +119,11 @@ def _done(text: str) -> tuple[_Deed, ...]:
         return ()
     found: list[_Deed] = []
     for part in split_parts(text.replace("\u2019", "'")):
-        match = _NAMED.match(part) if _DENIED.search(part) is None else None
+        if _DENIED.search(part) is not None:
+            continue
+        if (back := _RETURNED.match(part)) is not None:
+            found.extend(_Deed(who, "return", "", "", can=False) for who in _names(back["who"]))
+        match = _NAMED.match(part)
         if match is not None and (match["can"] or _is_past(match)):
             found.extend(_deed(who, match) for who in _names(match["who"]))
     return tuple(found)
@@ -129,8 +150,8 @@ def _names(who: str) -> list[str]:
         return []
     if words[0].casefold() in _SPEAKERS:
         return ["i"]
-    named = [word.casefold() for word in words if word[:1].isupper()]
-    kin = [lemma(word.casefold()) for word in words if lemma(word.casefold()) in KIN]
+    named = [canonical(word.casefold()) for word in words if word[:1].isupper()]
+    kin = [canonical(word.casefold()) for word in words if lemma(word.casefold()) in KIN]
     return named or kin or [lemma(words[-1].casefold())]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
-from services.common.values.lives.displaced import returns_home
+from services.common.values.lives.displaced import displaced, returns_home
 from services.common.values.lives.passing import is_for_a_while
 from services.common.values.lives.plans import comes_about
 from services.common.values.reading.parts import split_parts
@@ -32,7 +32,7 @@ _DONE: Final = re.compile(
     r"^(?:(?:and|but|so|finally|well|ok|yay|hooray),?\s)?(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w-]{2,20})?)"
     r"(?:\s(?:is|are|was|were|has|have|'s)|(?<=\w)'s)?(?:\sbeen)?(?:\s(?:now|finally|all|already|completely|fully))?\s"
     r"(?:done|over|finished|complete|completed|ended|behind\s(?:me|us)|fine|healed|better|well|fixed|repaired|mended|working|running|ok|okay|sorted|"
-    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
+    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|the|an?|my|our|his|her|their|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
     re.IGNORECASE,
 )
 """As in "the ankle's fine again", "maintenance done"."""
@@ -98,6 +98,7 @@ _SAME: Final = tuple(
 class _Condition(NamedTuple):
     things: frozenset[str]
     ends: frozenset[str]
+    objects: frozenset[str]  # what the deed is done to: "the bathroom", until the builders finish it
 
 
 def is_fulfilled(earlier: str, later: str) -> bool:
@@ -118,7 +119,7 @@ def is_fulfilled(earlier: str, later: str) -> bool:
             return True
     for part, things in _told(later):
         words = {lemma(token.lower) for token in tokenize(part)} | {token.lower for token in tokenize(part)}
-        if any(one.things <= things and one.ends & words for one in conditions):
+        if any(one.things | one.objects <= things and one.ends & words for one in conditions):
             return True
         done = _DONE.match(part)
         if done is not None and causes and nouns_of(done["what"]) and nouns_of(done["what"]) <= causes:
@@ -133,7 +134,8 @@ def _read(text: str) -> tuple[tuple[_Condition, ...], frozenset[str]]:
         return (), frozenset()
     plain = text.replace("\u2019", "'")
     conditions = tuple(one for match in _UNTIL.finditer(plain) for one in _conditions(plain, match))
-    return conditions, frozenset().union(*_causes(plain))
+    gone = displaced(plain)
+    return conditions, frozenset().union(*_causes(plain), gone.gone if gone is not None else ())
 
 
 def _causes(text: str) -> Iterator[frozenset[str]]:
@@ -172,7 +174,9 @@ def _condition(things: frozenset[str], what: str, match: re.Match[str]) -> _Cond
     for same in _SAME:
         if ends & same:
             ends |= same
-    return _Condition(things, frozenset(ends)) if ends else None
+    is_deed = len(words) > 1 and words[0] not in _NO_DEED and lemma(words[0]) not in _NO_DEED
+    objects = nouns_of(" ".join(words[1:])) - _NO_DEED if is_deed else frozenset()
+    return _Condition(things, frozenset(ends), objects) if ends else None
 
 
 def _opening(text: str) -> str:

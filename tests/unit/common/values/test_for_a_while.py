@@ -47,6 +47,11 @@ OVER = [
     ("During the strike I cycle to work.", "The strike is over."),
     ("While the boiler is broken we shower at Ben's.", "The boiler is fixed."),
     ("The gym is closed, so for now I run in the park.", "I'm back in the gym since Monday."),
+    ("While Rosa is in Peru, my mother picks the twins up.", "Rosa is back from Peru and picks them up again."),
+    ("While my mother is in hospital I walk her dog.", "Mum is home since Friday."),
+    ("We stay at the Hotel Sol until the builders finish the bathroom.", "The builders have finished the bathroom."),
+    (POOL, "Northgate's roof is fixed."),
+    ("My desk is being rebuilt so I sit at Ravi's desk this week.", "Back at my own desk, it goes up and down."),
 ]
 NOT_OVER = [
     (POOL, "My aqua class is back at Northgate."),
@@ -95,6 +100,13 @@ NOT_OVER = [
     ("The gym is closed, so for now I run in the park.", "Went back to the gym for my shoes."),
     ("The gym is closed, so for now I run in the park.", "I have my gym shoes back."),
     ("The oven on Bell Street died, so for now we bake at the church.", "We bake at the church again."),
+    ("While Rosa is in Peru, my mother picks the twins up.", "My boss is back from Peru."),
+    ("While Rosa is in Peru, my mother picks the twins up.", "Rosa is back on Friday."),
+    ("While Rosa is in Peru, my mother picks the twins up.", "Rosa's sister is back."),
+    ("While Rosa is in Peru, my mother picks the twins up.", "Rosa is back in Peru."),
+    ("While Rosa is in Peru, my mother picks the twins up.", "Rosa is not back yet."),
+    ("We stay at the Hotel Sol until the builders finish the bathroom.", "The builders have finished the hall."),
+    ("We stay at the Hotel Sol until the builders finish the bathroom.", "The builders finished their lunch."),
 ]
 PUT_OFF = [
     (
