@@ -17,7 +17,10 @@ from services.common.values.words.lexicon import KIN, VERBS
 from services.common.values.words.nouns import nouns_of
 
 _CHARS_MAX: Final = 250
-_BACK_TO: Final = re.compile(r"\bback\s(?:to|on|onto|in|into|at|with)\s(?P<what>[^,.;!]{2,80})", re.IGNORECASE)
+_BACK_TO: Final = re.compile(
+    r"\b(?:back\s(?:to|on|onto|in|into|at|with)|(?:revert|return)(?:s|ed|ing)?\sto)\s(?P<what>[^,.;!]{2,80})",
+    re.IGNORECASE,
+)
 _AGAIN: Final = re.compile(
     r"\b(?:again|once\smore|(?:as|like)\s(?:before|always|in\sthe\spast|it\s(?:was|used\sto)|i\sdid|we\sdid)|returned\sto|"
     r"(?:gone|went|going)\sback\sto)\b",
@@ -29,6 +32,10 @@ _UNSURE: Final = re.compile(
     re.IGNORECASE,
 )
 """Under these nothing has returned, or beside the other."""
+_NO_MORE: Final = re.compile(
+    r",\s(?:and\s|so\s)?(?:no\smore|enough\sof|goodbye\sto|so\slong)\s[^,.;!?]{2,60}", re.IGNORECASE
+)
+"""What is left behind, said beside what is so again: "English again, no more German"."""
 _WORDS_MIN: Final = 2
 _PLEASE_IF: Final = re.compile(
     r",?\s(?:if\s(?:you\splease|you\sdon't\smind|you\swould|i\smay|possible|that's\s(?:ok|okay|fine|alright))|would\syou)\b",
@@ -54,7 +61,9 @@ def returns_to(former: str, standing: str, later: str) -> bool:
         later: A statement after both, of the same speaker.
     """
     later = _PLEASE_IF.sub("", later)
-    if max(map(len, (former, standing, later))) > _CHARS_MAX or _UNSURE.search(later) or is_for_a_while(later):
+    if max(map(len, (former, standing, later))) > _CHARS_MAX or is_for_a_while(later):
+        return False
+    if _UNSURE.search(_NO_MORE.sub("", later)):
         return False
     said = [
         part

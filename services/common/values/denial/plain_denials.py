@@ -15,7 +15,7 @@ from services.common.text_cache import text_cache
 _CHARS_MAX: Final = 200
 _SPLIT: Final = re.compile(r"[,;:.!]\s?|\s(?:and|but|so|because)\s")
 _DENIED: Final = re.compile(
-    r"^(?P<who>(?:[\w'-]{1,30}\s){1,7}?)(?P<how>doesn't|does\snot|don't|do\snot|isn't|is\snot|aren't|are\snot|can't|cannot|can\snot|'m\snot|am\snot|"
+    r"^(?P<who>(?:[\w'-]{1,30}\s){1,7}?)(?P<how>doesn't|does\snot|don't|do\snot|isn't|is\snot|aren't|are\snot|can't|cannot|can\snot|must\snot|mustn't|may\snot|'m\snot|am\snot|"
     r"doesnt|dont|isnt|arent|cant|no\slonger)\s(?P<what>[\w'-]{2,30})(?P<rest>(?:\s[\w'-]{1,30}){0,12})$",
     re.IGNORECASE,
 )
@@ -35,7 +35,8 @@ _COPULAS: Final = {
     "'m": "am",
     "am": "am",
 }
-_CAN: Final = frozenset({"can't", "cannot", "can", "cant"})
+_CAN: Final = frozenset({"can't", "cannot", "can", "cant", "must", "mustn't", "may"})
+_MAY: Final = frozenset({"can", "may"})
 _FORMS: Final = {"have": "has", "do": "does", "go": "goes"}
 _ADVERBS: Final = frozenset("still also always usually often now really only just".split())  # noqa: SIM905 - words
 _NO_SUBJECTS: Final = frozenset("please if when you nobody who which that it they he she this there".split())  # noqa: SIM905
@@ -121,7 +122,7 @@ def _rest_of(denial: _Denial, part: str) -> tuple[str, ...] | None:
     while behind and behind[0] in _ADVERBS:
         behind = behind[1:]
     if denial.can:
-        return tuple(behind[2:]) if behind[:1] == ["can"] and behind[1:2] == [denial.verb] else None
+        return tuple(behind[2:]) if behind[:1] and behind[0] in _MAY and behind[1:2] == [denial.verb] else None
     return tuple(behind[1:]) if behind and behind[0] in set(_forms(denial.verb)) else None
 
 

@@ -35,6 +35,27 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
+_CLOCK: Final = (
+    r"(?:\d{1,2}(?:[:.]\d\d)?(?:\s?[ap]m)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"noon|midnight)"
+)
+_ONLY: Final = r".{0,60}\b(?:only|just|shorter|reduced|half|part[\s-]time)\b"
+"""Without it "these days" may tell of the usual hours."""
+_MARK: Final = (
+    rf"\b(?:these\sdays(?={_ONLY})|at\spresent|for\snow|at\sthe\smoment|for\sthe\s(?:moment|time\sbeing|present)|temporarily|(?:during|for|in)\s(?:ramadan|lent)|"
+    rf"(?:until|till)(?!\s{_CLOCK})|this\s(?:week|month)|(?:while|as\slong\sas)\s(?:i|we|the|my|our)\b|meanwhile|in\sthe\smeantime)\b"
+)
+_HOURS: Final = (
+    rf"(?:\b(?:i'm|i\sam|i|we're|we\sare|we)\s(?:\w+\s){{0,2}}?(?:work|working|start|starting|finish|finishing|at\s(?:my|our)\sdesk|open|in|available|reachable)\b"
+    rf".{{0,40}}?\b(?:(?:from\s)?{_CLOCK}\s(?:to|till|until)\s{_CLOCK}|at\s{_CLOCK}|mornings\sonly|only\smornings|half\sdays|nights|earlies|lates|part[\s-]time|"
+    r"(?:shorter|reduced|short)\s(?:hours|days))\b|"
+    r"\b(?:i'm|i\sam|we're)\s(?:now\s)?on\s(?:nights|days|earlies|lates|(?:early|late|night|day)\sshifts?)\b|"
+    r"\b(?:my|our)\s(?:\w+\s)?(?:hours|shifts?|schedule)\s(?:are|is|run|runs)\b)"
+)
+"""When somebody works: "I am at my desk from eight to two", "I work mornings only"."""
+_USUAL: Final = r"(?:normal|usual|regular|old|ordinary|full|standard)"
+
+
 _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     (  # lodging with others
         _any(
@@ -61,7 +82,7 @@ _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
     ),
     (  # another place to work
         _any(
-            rf"{_I}(?:working|work)\s(?:from|out\sof|in|at)\b.{{2,30}}\b(?:this\s(?:week|month)|until|for\snow|at\sthe\smoment|for\s{_COUNT}\s{_SPAN})",
+            rf"{_I}(?:working|work|sitting|sit)\s(?:from|out\sof|in|at)\b.{{2,30}}\b(?:this\s(?:week|month)|until|for\snow|at\sthe\smoment|for\s{_COUNT}\s{_SPAN})",
             r"\bthis\s(?:week|month)\s(?:i'm|i\sam|we're|i|we)\s(?:working|work)\s(?:from|out\sof|in|at)\b",
             r"\bon\ssecondment\b",
             rf"{_I}(?:covering|filling\sin|standing\sin)\sfor\b",
@@ -89,6 +110,17 @@ _STATES: Final[tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]] = (
             r"\bback\sfrom\sthe\s(?:garage|workshop|mechanic|repair\sshop|body\sshop)\b",
             r"\b(?:got|have)\s(?:my|our|the)\s(?:own\s)?(?:car|van|bike)\sback\b",
             r"\breturned\sthe\s(?:rental|hire\scar|loaner|courtesy\scar)\b",
+        ),
+    ),
+    (  # other hours
+        _any(
+            rf"{_MARK}.{{0,60}}{_HOURS}",
+            rf"{_HOURS}.{{0,60}}{_MARK}",
+        ),
+        _any(
+            rf"(?:{_I}(?:\w+\s){{0,2}}?|(?:^|,\s)(?:(?:and|now|finally|all)\s){{0,2}})back\s(?:to|on|in)\s(?:(?:my|our)\s(?:\w+\s)?)?{_USUAL}(?:\s(?!my\b|our\b|the\b)\w+)?\s"
+            r"(?:hours|shifts?|schedule|timetable|rota|days?|times?|week)\b(?!\s(?:for\b|on\s|next|tomorrow))",
+            rf"\b(?:my|our)\s{_USUAL}\s(?:\w+\s)?(?:hours|schedule|timetable|rota)\s(?:apply|are\sback|is\sback|again)\b",
         ),
     ),
     (  # an injury

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from services.common.text_cache import text_cache
+from services.common.values.lives.displaced import displaced, returns_home
 from services.common.values.lives.passing import is_for_a_while
+from services.common.values.lives.plans import comes_about
 from services.common.values.reading.parts import split_parts
 from services.common.values.reading.people import OTHERS, THIRD
 from services.common.values.reading.splitting import DETERMINERS, PREPOSITIONS
@@ -30,7 +32,7 @@ _DONE: Final = re.compile(
     r"^(?:(?:and|but|so|finally|well|ok|yay|hooray),?\s)?(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w-]{2,20})?)"
     r"(?:\s(?:is|are|was|were|has|have|'s)|(?<=\w)'s)?(?:\sbeen)?(?:\s(?:now|finally|all|already|completely|fully))?\s"
     r"(?:done|over|finished|complete|completed|ended|behind\s(?:me|us)|fine|healed|better|well|fixed|repaired|mended|working|running|ok|okay|sorted|"
-    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
+    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|the|an?|my|our|his|her|their|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
     re.IGNORECASE,
 )
 """As in "the ankle's fine again", "maintenance done"."""
@@ -50,11 +52,22 @@ _CAUSE_OPENS: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "for the migration the API refuses all writes until Monday"."""
+_DURING: Final = re.compile(
+    r"\b(?:during|for|over|because\sof|in|due\sto)\s(?:the\s|my\s|our\s|this\s)?(?P<what>ramadan|lent|advent|(?:\w+\s)?strikes?|heat\s?wave|lockdown|"
+    r"roadworks|building\sworks?|renovations?|audit|exams|harvest|lambing|secondment|probation|pregnancy|migration|merger|trial\speriod)\b",
+    re.IGNORECASE,
+)
+"""What comes once and is over: "during Ramadan I work from eight to two"."""
 _WHILE: Final = re.compile(
-    r"^(?:while|as\slong\sas)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s[a-z-]{3,20})?)\s(?:is|are)\s(?:being\s)?"
+    r"\b(?:while|as\slong\sas)\s(?:the|my|our)\s(?P<what>[a-z-]{3,20}(?:\s[a-z-]{3,20})?)\s(?:is|are)\s(?:being\s)?"
     r"(?:replaced|repaired|fixed|rebuilt|renovated|migrated|moved|cleaned|painted|closed|down|broken|out)\b",
     re.IGNORECASE,
 )
+_PLACED: Final = re.compile(
+    r"\s(?:in|on|at|under|with)\s(?:the|my|our)\s(?P<what>[\w-]{2,20}(?:\s[\w-]{2,20})?)(?:,\s|\s)(?:so|and|but|,)?\s?$",
+    re.IGNORECASE,
+)
+"""As in "a pipe burst in the hall, so until it is dry"."""
 _POSSESSIVE: Final = re.compile(r"^\w{2,20}'s\s", re.IGNORECASE)
 _SHORT_IS: Final = re.compile(
     r"^(?:(?:the|my|our)\s)?\w{2,20}'s\s(?:\w+\s)?(?:off|done|over|finished|fine|fixed|healed|better|gone|back|open|ready)\b",
@@ -85,6 +98,7 @@ _SAME: Final = tuple(
 class _Condition(NamedTuple):
     things: frozenset[str]
     ends: frozenset[str]
+    objects: frozenset[str]  # what the deed is done to: "the bathroom", until the builders finish it
 
 
 def is_fulfilled(earlier: str, later: str) -> bool:
@@ -94,6 +108,8 @@ def is_fulfilled(earlier: str, later: str) -> bool:
         earlier: A statement.
         later: A later one of the same speaker.
     """
+    if comes_about(earlier, later) or returns_home(earlier, later):
+        return True
     conditions, causes = _read(earlier)
     if not conditions and not causes:
         return False
@@ -103,7 +119,7 @@ def is_fulfilled(earlier: str, later: str) -> bool:
             return True
     for part, things in _told(later):
         words = {lemma(token.lower) for token in tokenize(part)} | {token.lower for token in tokenize(part)}
-        if any(one.things <= things and one.ends & words for one in conditions):
+        if any(one.things | one.objects <= things and one.ends & words for one in conditions):
             return True
         done = _DONE.match(part)
         if done is not None and causes and nouns_of(done["what"]) and nouns_of(done["what"]) <= causes:
@@ -117,12 +133,15 @@ def _read(text: str) -> tuple[tuple[_Condition, ...], frozenset[str]]:
     if len(text) > _CHARS_MAX or text.rstrip().endswith("?"):
         return (), frozenset()
     plain = text.replace("\u2019", "'")
-    conditions = tuple(one for match in _UNTIL.finditer(plain) if (one := _condition(plain, match)) is not None)
-    return conditions, frozenset().union(*_causes(plain))
+    conditions = tuple(one for match in _UNTIL.finditer(plain) for one in _conditions(plain, match))
+    gone = displaced(plain)
+    return conditions, frozenset().union(*_causes(plain), gone.gone if gone is not None else ())
 
 
 def _causes(text: str) -> Iterator[frozenset[str]]:
     """What is named as the reason for something that holds for a while."""
+    for pattern in (_DURING, _WHILE):
+        yield from (nouns_of(match["what"]) for match in pattern.finditer(text))
     parts = split_parts(text)
     passing = [part for part in parts if is_for_a_while(part) or _TILL.search(part)]
     for part in parts if passing else ():
@@ -130,18 +149,25 @@ def _causes(text: str) -> Iterator[frozenset[str]]:
             yield nouns_of(part)
     for part in passing:
         yield from (nouns_of(match["what"]) for match in _BECAUSE_OF.finditer(part))
-        for pattern in (_CAUSE_OPENS, _WHILE):
-            if (match := pattern.match(part)) is not None:
-                yield nouns_of(match["what"])
+        if (match := _CAUSE_OPENS.match(part)) is not None:
+            yield nouns_of(match["what"])
 
 
-def _condition(text: str, match: re.Match[str]) -> _Condition | None:
+def _conditions(text: str, match: re.Match[str]) -> Iterator[_Condition]:
+    """What ends a statement: "it" is what the sentence is about, or what stands before it behind a preposition."""
     what = match["what"].casefold()
-    things = nouns_of(_opening(text)) if what in {"it", "they", "this"} else nouns_of(what)
+    meant = [nouns_of(what)]
+    if what in {"it", "they", "this"}:
+        before = _PLACED.search(text[: match.start()])
+        meant = [nouns_of(_opening(text)), nouns_of(before["what"]) if before is not None else frozenset()]
+    yield from (one for things in meant if (one := _condition(things, what, match)) is not None)
+
+
+def _condition(things: frozenset[str], what: str, match: re.Match[str]) -> _Condition | None:
     words = [word.casefold() for word in match["deed"].split()]
     ends = {lemma(word) for word in words} | set(words)
     ends -= _NO_DEED | DETERMINERS | PREPOSITIONS | PRONOUNS
-    if not things or what.split()[0] in {"i", "we"}:
+    if not things or what.split(maxsplit=1)[0] in {"i", "we"}:
         return None
     if not ends and {lemma(word) for word in words} & {"come", "go", "get"}:
         ends = {"arrive"} if "go" not in words else {"leave"}
@@ -150,7 +176,9 @@ def _condition(text: str, match: re.Match[str]) -> _Condition | None:
     for same in _SAME:
         if ends & same:
             ends |= same
-    return _Condition(things, frozenset(ends)) if ends else None
+    is_deed = len(words) > 1 and words[0] not in _NO_DEED and lemma(words[0]) not in _NO_DEED
+    objects = nouns_of(" ".join(words[1:])) - _NO_DEED if is_deed else frozenset()
+    return _Condition(things, frozenset(ends), objects) if ends else None
 
 
 def _opening(text: str) -> str:

@@ -56,6 +56,9 @@ _DAYS: Final = (
         "end",
     )
 }
+_RECURRING: Final = frozenset(
+    {*(f"{day}s" for day in WEEKDAYS), "every", "each", "weekly", "monthly", "usually", "always"}
+)
 _TIMED: Final = frozenset({ValueKind.DATE, ValueKind.TIME})
 _COUNTED: Final = frozenset({ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY})
 _ORDINAL: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
@@ -74,8 +77,15 @@ _REASON: Final = re.compile(
 _OTHER: Final = re.compile(r"\b(?:other|another|second|also|too|as\swell|extra|his|her|their)\b|\?", re.IGNORECASE)
 
 
+_REMARK: Final = re.compile(
+    r",\s(?:some|because|since|as|due\sto|(?:his|her|their)\s[\w-]{2,20}\s(?:is|was|has|broke|got|needs?|had))\b[^,;.!?]{0,60}[.!]?$",
+    re.IGNORECASE,
+)
+"""Why somebody puts something off, behind what they do: "some drama with his van"."""
+
+
 class _Shift(NamedTuple):
-    kind: str  # moved, stated or measured
+    kind: str  # moved, once, stated or measured
     thing: frozenset[str]  # empty: not named
     whens: frozenset[str]
     values: tuple[Value, ...]
@@ -85,7 +95,7 @@ class _Shift(NamedTuple):
 def _by_word() -> dict[str, list[tuple[Phrase, str]]]:
     tables = tomllib.loads(_FILE.read_text("utf-8"))
     found: dict[str, list[tuple[Phrase, str]]] = defaultdict(list)
-    for key in ("moved", "stated", "measured"):
+    for key in ("moved", "once", "stated", "measured"):
         for phrase in read_phrases(tables[key]):
             for word in phrase.anchors:
                 found[word].append((phrase, key))
@@ -102,7 +112,7 @@ def is_set_anew(earlier: str, later: str, *, is_new: bool, day: date | None, lat
         day: When the earlier one was said.
         later_day: When the later one was.
     """
-    if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _OTHER.search(later):
+    if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _OTHER.search(_REMARK.sub("", later)):
         return False
     shifts = _shifts(spoken(later))
     if not shifts:
@@ -135,6 +145,8 @@ def _is_shifted(clause: Clause, shift: _Shift, said: frozenset[str]) -> bool:
     }
     about = {lemma(word) for item in clause.subject for word in str(item).split()} - {"i", "we"} or {clause.verb}
     if shift.thing and not shift.thing <= related(frozenset(words)):
+        return False
+    if shift.kind == "once" and _RECURRING & {word.lower() for word in clause.tokens}:
         return False
     if shift.kind == "stated" and not about <= shift.thing:
         return False

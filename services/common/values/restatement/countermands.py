@@ -1,8 +1,8 @@
 """Orders that are taken back or changed by their own words. Pure functions.
 
 "Tag me when you close a ticket" ends with "no need to tag me when you close a ticket", and "use British spelling in
-letters" with "use American spelling in letters from now on". The condition of an order is part of it: what is ordered
-for another case stays.
+letters" with "use American spelling in letters from now on". The condition of an order is part of it, in front or
+behind: what is ordered for another case stays.
 """
 
 from __future__ import annotations
@@ -25,6 +25,19 @@ _SCOPE_FIRST: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "for deploys ping Oskar"."""
+_CASE_FIRST: Final = re.compile(
+    r"^(?P<case>(?:when|whenever|if|before|after|while|once|every\stime|as\ssoon\sas|each\stime)\s[\w'\s-]{2,60}?)(?:,|,?\sthen)\s"
+    r"(?:then\s)?(?:please\s|always\s|just\s)?(?=\w)",
+    re.IGNORECASE,
+)
+"""As in "when I'm driving, read me my emails"."""
+_PLACE_FIRST: Final = re.compile(
+    r"^(?P<case>(?:in|on|at)\s(?:the\s|my\s)[\w-]{2,20}(?:\s[\w-]{2,20})?),?\s"
+    r"(?=(?:please\s)?(?:read|play|show|remind|wake|tell|warn|mute|turn)\s(?:me\s|us\s|my\s|the\s|all\s|off\s|on\s))",
+    re.IGNORECASE,
+)
+"""As in "in the car, read me my emails"."""
+_NAMED_AS: Final = re.compile(r"^(?:address|refer\sto|speak\sto)\sme\sas\s", re.IGNORECASE)
 _LIMITED: Final = re.compile(
     r"^(?:and\s|but\s|so\s)?(?:if|when|whenever|while|unless|until|till|once|in|at|on|for|with|during)\s(?!(?:second|further|(?:the\s)?future|general|short|fact|last|good)\b)",
     re.IGNORECASE,
@@ -47,6 +60,24 @@ _ONE_CHOICE: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 """Orders, by their stems, that name one way of several: another way takes the place of the first."""
+_CASES: Final = tuple(
+    frozenset(words.split())
+    for words in (
+        "drive driving car van wheel road",
+        "cook cooking kitchen bake baking stove",
+        "sleep sleeping asleep bed bedroom nap",
+        "work working office desk job",
+        "train training exercise workout gym",
+        "shower bath bathroom",
+        "travel travelling trip journey train plane",
+        "eat eating table dinner lunch breakfast meal",
+    )
+)
+"""Words that name one situation: who is driving is in the car."""
+_PLACES: Final = frozenset({"in", "at", "on", "behind", "about"})
+_TO_THE_SPEAKER: Final = frozenset({"read", "show", "play", "remind", "wak", "tel", "warn"})
+"""Orders, by their stems, that go without "me" as well."""
+_SELF: Final = frozenset({"me", "us"})
 _NAME_WORDS_MAX: Final = 3
 _TIMED: Final = TIMES | {"on", "at", "after", "back", "later", "if", "when", "up", "in"}
 _WORDS_MIN: Final = 2
@@ -84,7 +115,8 @@ def _takes_back(first: _Order, second: _Order, *, is_new: bool) -> bool:
         if first.is_denied:
             return first.deed == second.deed and first.condition == second.condition
         is_whole = not second.condition or first.condition == second.condition
-        return is_whole and _opens_with(first.deed, second.deed)
+        ordered, denied = _without_self(first.deed), _without_self(second.deed)
+        return is_whole and (_opens_with(ordered, denied) or _is_for_its_case(ordered, denied, first.condition))
     is_other_way = first.deed[0] in _ONE_CHOICE and not first.is_denied and first.condition == second.condition
     return is_other_way and is_new and (_differ_in_one(first.deed, second.deed) or _names_anew(first.deed, second.deed))
 
@@ -105,6 +137,19 @@ def _opens_with(ordered: tuple[str, ...], denied: tuple[str, ...]) -> bool:
     return ordered == denied or (len(denied) >= _WORDS_MIN and ordered[: len(denied)] == denied)
 
 
+def _without_self(deed: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of an order without the "me" that some orders go without."""
+    return tuple(word for word in deed if word not in _SELF) if deed[0] in _TO_THE_SPEAKER else deed
+
+
+def _is_for_its_case(ordered: tuple[str, ...], denied: tuple[str, ...], condition: tuple[str, ...]) -> bool:
+    """Whether an order is denied at a place that is the case for which it was given: "in the car", when driving."""
+    where, case = {*denied[len(ordered) :]} - _PLACES, {*condition}
+    if not case or not where or denied[: len(ordered)] != ordered:
+        return False
+    return where <= case or (len(where) == 1 and any(where & same and case & same for same in _CASES))
+
+
 def _differ_in_one(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
     is_long = len(first) > _WORDS_MIN
     return is_long and len(first) == len(second) and sum(a != b for a, b in zip(first, second, strict=True)) == 1
@@ -115,8 +160,10 @@ def _order(text: str) -> _Order | None:
     plain = " ".join(text.replace("\u2019", "'").split()).rstrip(".! ")
     if len(plain) > _CHARS_MAX:
         return None
+    plain = _with_case_last(plain)
     plain = plainly(_REMARK.split(plain, maxsplit=1)[0])[0]
     plain = re.sub(r"^(?:please|always|kindly|just|from\snow\son,?|now)\s", "", plain, flags=re.IGNORECASE)
+    plain = _NAMED_AS.sub("call me ", plain)
     scoped = _SCOPE_FIRST.match(plain)
     plain = f"{plain[scoped.end() :]} {scoped['scope']}" if scoped is not None else plain
     is_denied = _NOT.match(plain) is not None
@@ -130,6 +177,15 @@ def _order(text: str) -> _Order | None:
     words = _words(deed)
     is_told = len(words) >= _WORDS_MIN or (bool(words) and bool(condition))
     return _Order((_stem(words[0]), *words[1:]), _words(condition), is_denied) if is_told else None
+
+
+def _with_case_last(text: str) -> str:
+    """An order with the case for which it is given behind it, without the remarks."""
+    match = _CASE_FIRST.match(text) or _PLACE_FIRST.match(text)
+    if match is None:
+        return text
+    order = _REMARK.split(text[match.end() :], maxsplit=1)[0]
+    return f"{order} {match['case']}" if _NOT.match(order) or as_order(order) else text
 
 
 def _stem(verb: str) -> str:

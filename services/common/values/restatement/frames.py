@@ -11,6 +11,7 @@ from services.common.values.comparison.complements import are_exclusive, ends_di
 from services.common.values.comparison.sameness import Match, match_values
 from services.common.values.model import Value
 from services.common.values.reading.splitting import DETERMINERS, PREPOSITIONS, verb_place
+from services.common.values.restatement.opposites import is_the_opposite
 from services.common.values.words.newness import plainly
 from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.quantities import ValueReader
@@ -92,7 +93,7 @@ def takes_another_end(earlier: str, later: str) -> bool:
     What holds for a while ("this week"), beside something else ("too") or under a condition takes nothing back.
     """
     found = _other_end(earlier, later)
-    return found is not None and found.is_new
+    return (found is not None and found.is_new) or is_the_opposite(earlier, later)
 
 
 def has_another_value(earlier: str, later: str) -> bool:
@@ -149,6 +150,8 @@ def is_at_another_part_of_day(earlier: str, later: str) -> bool:
 
     The later statement need not say that this is new: its sentence gives the reason.
     """
+    if is_the_opposite(earlier, later, is_new=True):
+        return True  # "I train early", "I train late"
     found = _other_end(earlier, later)
     return found is not None and all(set(end) - _LIGHT <= _PARTS_OF_DAY for end in found.ends)
 
@@ -285,7 +288,7 @@ def _is_one_of_many(frame: tuple[str, ...]) -> bool:
     if place is None:
         return False
     between = [word for word in frame[place + 1 :] if word not in DETERMINERS]
-    if frame[place] in {"like", "prefer"} and between[:1] == ["to"] and frame[-1] in PREPOSITIONS:
+    if frame[place] in {"like", "prefer"} and between[:1] == ["to"] and between[1:] and frame[-1] in PREPOSITIONS:
         return False  # "I like to read on [paper]"
     return not (
         frame[place] in _WITH_OBJECT
