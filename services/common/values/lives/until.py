@@ -32,7 +32,7 @@ _DONE: Final = re.compile(
     r"^(?:(?:and|but|so|finally|well|ok|yay|hooray),?\s)?(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w-]{2,20})?)"
     r"(?:\s(?:is|are|was|were|has|have|'s)|(?<=\w)'s)?(?:\sbeen)?(?:\s(?:now|finally|all|already|completely|fully))?\s"
     r"(?:done|over|finished|complete|completed|ended|behind\s(?:me|us)|fine|healed|better|well|fixed|repaired|mended|working|running|ok|okay|sorted|"
-    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not|to\sthe|the|an?|my|our|his|her|their|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
+    r"back\sto\snormal|ready|gone|off|open|reopened)\b(?!\s(?:not\b|to\sthe\b|the\b|an?\b|my\b|our\b|his\b|her\b|their\b|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)))",
     re.IGNORECASE,
 )
 """As in "the ankle's fine again", "maintenance done"."""
