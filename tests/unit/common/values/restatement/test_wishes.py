@@ -80,7 +80,7 @@ def test_spec_3_5_another_wish_leaves_a_wish(earlier: str, later: str) -> None:
 @pytest.mark.parametrize(
     ("earlier", "later", "days"),
     [
-        ("my next block of nights starts the day after tomorrow, so no calls", "my next block of nights starts on monday", 1),
+        ("my next shift starts the day after tomorrow, so no calls", "my next shift starts on monday", 1),
         ("compiler exam is on this saturday", "university shifted it, compiler exam is on saturday the 15th", 1),
         ("The release is in three weeks.", "The release is in two weeks.", 1),
         ("The release is in three weeks.", "The release is in five weeks now.", 7),
@@ -110,7 +110,7 @@ def test_spec_3_5_another_thing_of_the_kind_changes_nothing(earlier: str, later:
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("My daughter lives in Bergen.", "My aunt goes about telling the whole quay that my daughter is moving to Tromso."),
+        ("My daughter lives in Bergen.", "Aunt Ida goes about telling everyone that my daughter is moving to Tromso."),
         ("We close on Mondays.", "We are toying with Tuesday as our closing day instead."),
         ("My daughter lives in Bergen.", "Rumour has it my daughter moved to Tromso."),
     ],
