@@ -70,7 +70,11 @@ _OCCASIONS: Final = frozenset(
 )
 """What the speaker has with somebody or somewhere as long as it is theirs."""
 _RELATIVES_OWN: Final = re.compile(rf"\b(?:my|our)\s({'|'.join(sorted(RELATIVES))})'s\s", re.IGNORECASE)
-_STILL: Final = re.compile(r"\b(?:still|always\s+will|forever|anyway)\b", re.IGNORECASE)
+_STILL: Final = re.compile(
+    r"\b(?:still|always\s+will|forever|anyway|too(?!\s\w+(?:ly|y|d)\b)|as\s+well)\b", re.IGNORECASE
+)
+"""So it is anyway, or of something else besides."""
+_COUNTED: Final = re.compile(r"(?<![\w.,:-])(?P<count>\d{1,6})\s(?P<what>[a-z]{3,20})\b", re.IGNORECASE)
 _DETERMINED: Final = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "of"})
 _CAUSE: Final = re.compile(r"\b(?:because\s+of|due\s+to|on\s+account\s+of)\b(?P<what>.{2,60})$", re.IGNORECASE)
 
@@ -98,7 +102,7 @@ def rests_on(statement: Said, premise: Said, later: Said) -> bool:
     if not clauses or any(clause.modality is not Modality.STATED or _is_over(clause) for clause in clauses):
         return False
     for ended in ended_of(premise.text, later.text):
-        if not ended.value <= said:
+        if not ended.value <= said or _counts_others(ended, statement.text, premise.text):
             continue
         if ended.is_denied:
             if _repeats_or_follows(ended, clauses, statement.text):
@@ -114,6 +118,15 @@ def rests_on(statement: Said, premise: Said, later: Said) -> bool:
         if ended.is_name and (_deals_with(clauses, ended, statement.text) or _is_mine(ended, statement.text)):
             return True
     return False
+
+
+def _counts_others(ended: Ended, text: str, premise: str) -> bool:
+    """Whether an ended number counts something else here: "14 people at the depot", "14 vans at the depot"."""
+    first, second = (
+        {lemma(match["what"].casefold()) for match in _COUNTED.finditer(one) if {match["count"]} == ended.value}
+        for one in (premise, text)
+    )
+    return bool(first and second) and not first & second
 
 
 def _is_kept_to(ended: Ended, clauses: list[Clause]) -> bool:

@@ -18,7 +18,7 @@ _COUNT: Final = (
 )
 _SPAN: Final = r"(?:days?|nights?|weeks?|months?|fortnight|weekends?|terms?|semesters?)"
 _FOR_A_WHILE: Final = re.compile(
-    rf"\bfor\s(?:lent|ramadan|(?:dry\s)?january|now|the\smoment|the\stime\sbeing|the\sweek(?:end)?|{_COUNT}\s(?:\w+\s)?{_SPAN})\b(?!\s(?:now|already)\b)|\btemporarily\b|"
+    rf"\bfor\s(?:(?:these|those|the\snext|the\scoming)\s(?:few\s)?(?:days|weeks)|lent|ramadan|(?:dry\s)?january|now|the\smoment|the\stime\sbeing|the\sweek(?:end)?|{_COUNT}\s(?:\w+\s)?{_SPAN})\b(?!\s(?:now|already)\b)|\btemporarily\b|"
     r"\bat\sthe\smoment\b|\b(?:until|till)\s(?:further\snotice|i\sget|we\sget|(?:the|my|our)\s[\w\s'-]{2,30}\s(?:is|are)\s"
     r"(?:done|finished|ready|fixed|repaired|renovated|healed|back|over|sold|found|mended|gone|off|out|better)\b)",
     re.IGNORECASE,

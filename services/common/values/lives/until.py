@@ -27,7 +27,10 @@ _UNTIL: Final = re.compile(
     r"(?P<deed>(?:is|are|isn't|aren't|has|have|gets?|comes?|goes|\w{2,20}s|\w{2,20})(?:\s[\w-]{2,20}){0,2})(?=[,.;!]|\s(?:i|we|my|our|the)\b|$)",
     re.IGNORECASE,
 )
-_TILL: Final = re.compile(r"\b(?:until|till|'til|this\s(?:week|month)|these\sdays|meanwhile)\b", re.IGNORECASE)
+_TILL: Final = re.compile(
+    r"\b(?:until|till|'til|this\s(?:week|month)|these\sdays|meanwhile|at\sthe\smoment|for\snow|right\snow|for\sthe\stime\sbeing)\b",
+    re.IGNORECASE,
+)
 _DONE: Final = re.compile(
     r"^(?:(?:and|but|so|finally|well|ok|yay|hooray),?\s)?(?P<what>(?:(?:the|my|our)\s)?[\w'-]{2,20}(?:\s[\w-]{2,20})?)"
     r"(?:\s(?:is|are|was|were|has|have|'s)|(?<=\w)'s)?(?:\sbeen)?(?:\s(?:now|finally|all|already|completely|fully))?\s"

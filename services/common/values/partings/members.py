@@ -19,7 +19,7 @@ from services.common.values.words.nouns import MEALS, meal_in, nouns_of
 _CHARS_MAX: Final = 250
 ITEM_ENDS: Final = re.compile(r",\s(?:and\s|or\s)?|\sand\s|:\s|\s&\s", re.IGNORECASE)
 _WHO: Final = (
-    r"^(?:(?:so|and|but|sadly|unfortunately|ok|oh),?\s)?(?P<who>[^\W\d_][\w'-]{1,30}?)"
+    r"^(?:(?:so|and|but|sadly|unfortunately|ok|oh),?\s)?(?:(?:mr|mrs|ms|dr|prof)\.?\s)?(?P<who>[^\W\d_][\w'-]{1,30}?)"
     r"(?:(?:\shas|'s)?(?:\sjust)?\s(?:texted|rang|called|messaged|wrote|emailed|phoned|let\s(?:me|us)\sknow)(?:\s(?:me|us|in|that|to\ssay)){0,3},?\s(?:that\s)?(?:he|she|they))?"
 )
 _BE: Final = r"(?:'s|\sis|\swas|\shas\sbeen|s)(?:\s(?:now|just|finally|sadly|officially))?"
@@ -31,7 +31,7 @@ _WHAT: Final = (
 _STAYS: Final = r"(?:can't|cannot|can\snot|cant|won't|wont|will\snot|isn't|isnt|is\snot)"
 _OUT_OF: Final = re.compile(
     rf"{_WHO}(?:(?:{_BE})\s(?:out\sof|off|no\slonger\s(?:in|on|part\sof))|(?:\shas|'s)?\s(?:bailed\son|dropped\sout\sof|pulled\sout\sof|backed\sout\sof|"
-    rf"cried\soff|quit|left)|\s(?:bails\son|drops\sout\sof|pulls\sout\sof|backs\sout\sof)|\s{_STAYS}\s(?:make|come\sto|coming\sto|be\sat|joining|join))"
+    rf"cried\soff|quit|left|(?:stepped|stood)\s(?:down|back)\sfrom|(?:resigned|retired|withdrew|withdrawn)\sfrom)|\s(?:bails\son|drops\sout\sof|pulls\sout\sof|backs\sout\sof)|\s{_STAYS}\s(?:make|come\sto|coming\sto|be\sat|joining|join))"
     rf"\s{_THE}{_WHAT}(?![\w'-])",
     re.IGNORECASE,
 )
@@ -70,7 +70,10 @@ _UNSURE: Final = re.compile(
 _TELLING: Final = re.compile(r"\b(?:told|tells|rang|asked|with|of|for|met|saw)\s", re.IGNORECASE)
 """In a reason these name somebody else, who may be "she"."""
 _OTHER_GROUP: Final = re.compile(r"^(?:the|that)\s(?:other|old|second|first)\s", re.IGNORECASE)
-_GROUP_IS: Final = re.compile(r"^(?:[\w'-]{1,30}\s){0,7}?[\w'-]{1,30}(?::|\s(?:is|are)\b)", re.IGNORECASE)
+_GROUP_IS: Final = re.compile(
+    r"^(?:[\w'-]{1,30}\s){0,7}?[\w'-]{1,30}(?::|\s(?:is|are|has|have|includes?|consists\sof|comprises)\b)",
+    re.IGNORECASE,
+)
 _PAID: Final = re.compile(
     r"\b(?:subs|subscriptions?|subscrib\w+|memberships?|pay(?:ing)?\sfor|newsletters?|streaming|magazines?|apps)\b",
     re.IGNORECASE,

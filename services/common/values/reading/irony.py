@@ -13,7 +13,8 @@ _MARKED: Final = re.compile(
     r"^(?:oh\s|yeah,?\s|ah\s)?(?:sure|yeah|yes|right|of\scourse),?\s(?:because|cause|cos|'cause|since)\b|"
     r"\bjust\swhat\s(?:i|we)\s(?:always\s|really\s)?(?:needed|wanted|ordered)\b|\bliving\sthe\sdream\b|"
     r"^(?:oh|ah),?\s(?:yeah|yes|sure),?\s(?:i|we)\s(?:absolutely|totally|really|just|simply)\s(?:love|adore|enjoy)\b|"
-    r"\bwho\s(?:doesn't|wouldn't)\s(?:love|like|enjoy|want)\b|\bladies\sand\sgentlemen\b|\bas\sthe\swhole\sworld\sknows\b|[.!,]\snot[.!]{0,3}$|\s/s$|"
+    r"\bwho\s(?:doesn't|wouldn't)\s(?:love|like|enjoy|want)\b|\bladies\sand\sgentlemen\b|\bas\sthe\swhole\sworld\sknows\b|"
+    r"\b(?:totally|absolutely|just|really|simply|so|do)\s(?:love|adore|enjoy)s?\s(?:waiting|queuing|queueing|being\s(?:woken|ignored|stuck|late|on\shold)|sitting\sin\straffic|cleaning\sup)\b|[.!,]\snot[.!]{0,3}$|\s/s$|"
     r"\b(?:love|enjoy|adore)s?\sit\swhen\b.{3,80}\b(?:again|fail\w*|break\w*|crash\w*|late|wrong|wakes?\sme)\b",
     re.IGNORECASE,
 )

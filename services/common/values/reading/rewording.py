@@ -41,6 +41,12 @@ _WRONG_ABOUT: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "I was wrong about Tom's birthday, it's April 14"."""
+_RESOLVED: Final = re.compile(
+    r"\b(?:(?:resolved|decided|voted|agreed)(?:\s[\w-]{2,12}){0,3}\sto)\s(?:dissolved?|disband(?:ed)?|close[d]?(?:\sdown)?|wind\sup|wound\sup|shut(?:\sdown)?|scrap(?:ped)?|"
+    r"abolish(?:ed)?|discontinued?|sell|sold)\s(?P<what>(?:the|our|my)\s[\w-]{2,30}(?:\s(?!with\b|by\b|from\b|as\b|at\b|on\b|in\b|and\b|for\b)[\w-]{2,30})?)",
+    re.IGNORECASE,
+)
+"""As in "the members resolved to dissolve the bridge club"."""
 _ENGAGEMENT_OFF: Final = re.compile(
     r"\b(?:the|our|my)\s(?:engagement|wedding)(?:\s(?:to|with)\s[\w-]{2,30})?(?:'s|\sis|\swas|\shas\sbeen)\s(?:now\s)?(?:off|called\soff|cancell?ed|broken\soff)\b|"
     r"\b(?:i'm|i\sam|we're|we\sare)\s(?:not\sgetting\smarried|no\slonger\s(?:engaged|getting\smarried))(?:\safter\sall|\sany\s?more)?",
@@ -170,6 +176,9 @@ def in_plain_words(text: str) -> str:
     if wrong is not None:
         be = "are" if wrong["be"].casefold().startswith("they") else "is"
         return f"{wrong['what']} {be} {wrong['value'].rstrip()} now"
+    resolved = _RESOLVED.search(plain)
+    if resolved is not None:
+        return f"{resolved['what']} is dissolved"
     plain = _ENGAGEMENT_OFF.sub(r"\g<0>, we broke off the engagement", _ONCE_MORE.sub("again", plain))
     says = _SAY_NOW.match(plain) or _SAY_CHANGE.match(plain)
     if says is not None:

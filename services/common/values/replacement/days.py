@@ -15,6 +15,7 @@ from services.common.values.comparison.slots import has_same_subject, is_plain
 from services.common.values.model import Value, ValueKind
 from services.common.values.reading.clauses import Clause
 from services.common.values.reading.pieces import read_statement
+from services.common.values.words.tokens import lemma
 
 _JOURNEYS: Final = frozenset({"fly", "leave", "depart", "return", "move", "marry", "arrive", "travel"})
 _OCCASIONS: Final = _JOURNEYS | {"be", "come", "start", "begin", "open", "deliver", "happen", "ship", "visit"}
@@ -146,7 +147,14 @@ def _happens_once(clause: Clause) -> bool:
     if set(map(str, clause.subject)) <= {"i", "we"}:
         return bool(clause.subject) and clause.verb in _JOURNEYS
     is_definite = bool({"the", "my", "our"}.intersection(clause.words[:1])) or bool(_ONCE & set(clause.words))
-    return bool(clause.subject) and clause.verb in _OCCASIONS and is_definite
+    is_occasion = clause.verb in _OCCASIONS or (clause.verb == "take" and "place" in clause.words)
+    return bool(clause.subject) and is_occasion and (is_definite or _is_plural(clause))
+
+
+def _is_plural(clause: Clause) -> bool:
+    """Whether it is about people or things without an article: "movers come on Saturday"."""
+    word = clause.words[0] if clause.words else ""
+    return len(clause.subject) == 1 and word.endswith("s") and word not in clause.names and lemma(word) != word
 
 
 def _next(number: int, said: date) -> date | None:

@@ -18,7 +18,7 @@ _RANGE: Final = re.compile(
     re.IGNORECASE,
 )
 _CUT: Final = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]{1,3}\s")
-_WORD: Final = re.compile(r"[\w:.]*\w")
+_WORD: Final = re.compile(r"\w++(?:[:.]++\w++)*+")
 _FILLERS: Final = frozenset("now again instead too also still always the a an".split())  # noqa: SIM905 - words
 _CHARS_MAX: Final = 400
 

@@ -115,10 +115,13 @@ def _subject(text: str) -> str:
 
 
 def _with_subject(part: str, subject: str) -> str:
-    """A part that opens with a verb in the third person, with its subject: "[server falke] sits in rack 7"."""
-    word = part.split(maxsplit=1)[0].casefold() if part.split() else ""
+    """A part without a subject of its own, with that of its statement: "[server falke] sits in rack 7"."""
+    words = [word.casefold().strip(".,!") for word in part.split()]
+    if not subject or not words:
+        return part
+    word = words[0]
     is_third_person = word.endswith("s") and word != lemma(word) and lemma(word) in VERBS
-    return f"{subject} {part}" if subject and is_third_person else part
+    return f"{subject} {part}" if is_third_person or verb_place(words) is None else part
 
 
 def _items(text: str) -> Iterator[Item]:

@@ -25,6 +25,7 @@ _WISH: Final = re.compile(
     r"(?P<how>[\w:.'-]{1,20}(?:\s(?!so\b|because\b|and\b|but\b|now\b)[\w:.'-]{1,20}){0,4})",
     re.IGNORECASE,
 )
+_REASON_FIRST: Final = re.compile(r"^[^,;:.]{5,100},\s(?:so|hence|therefore)\s(?=(?:i|we)(?:'d)?\s)", re.IGNORECASE)
 _AGAIN: Final = r"(?:return|(?:go|get|switch|come|change)\sback|revert|back)\sto\s"
 _RETURN: Final = re.compile(
     rf"^(?:(?:please|ok|okay|so|and|let's|let\sus|can\swe|could\swe|i'd\slike\sto|i\swant\sto|i'd\srather|we),?\s){{0,3}}{_AGAIN}(?:the\s|my\s|our\s)?"
@@ -55,7 +56,7 @@ def is_wanted_otherwise(earlier: str, later: str, *, is_other_day: bool) -> bool
     """
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _BESIDE.search(earlier) or not is_other_day:
         return False
-    one, other = _WISH.match(earlier), _WISH.match(later)
+    one, other = (_WISH.match(_REASON_FIRST.sub("", text)) for text in (earlier, later))
     if one is not None and other is not None and not _BESIDE.search(later):
         is_same = (
             one["what"].casefold() == other["what"].casefold() and one["link"].casefold() == other["link"].casefold()
