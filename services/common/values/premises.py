@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from services.common.values.comparison.designated import are_two_designated
 from services.common.values.holding import Said
 from services.common.values.model import Modality, Value
 from services.common.values.premise_ends import TITLES, Ended, clause_terms, ended_of, subject_terms, terms
@@ -18,6 +19,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS
 from services.common.values.reading.pieces import read_statement
 from services.common.values.reading.whose import RELATIVES
+from services.common.values.replacement.ranges import are_of_two_ranges
 from services.common.values.words.belongings import GENERIC_KINDS
 from services.common.values.words.tokens import PUNCTUATION, lemma, tokenize
 from services.common.values.words.unsure import UNSURE
@@ -97,6 +99,8 @@ def rests_on(statement: Said, premise: Said, later: Said) -> bool:
         return False
     if any(_is_long(text.text) for text in (statement, premise, later)):
         return False  # what ended is not to be found among so much
+    if are_two_designated(premise.text, statement.text) or are_of_two_ranges(premise.text, statement.text):
+        return False  # "Q3 budget is 48k", "Q4 budget is 48k"
     said = terms(statement.text)
     clauses = read_statement(statement.text).clauses
     if not clauses or any(clause.modality is not Modality.STATED or _is_over(clause) for clause in clauses):

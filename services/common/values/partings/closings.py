@@ -18,7 +18,7 @@ from services.common.values.reading.pieces import read_statement
 _CHARS_MAX: Final = 250
 _WORD: Final = r"[\w'&.-]{2,30}"
 _CLOSED: Final = re.compile(
-    rf"^(?:so\s|and\s|but\s|sadly,?\s|well,?\s|sorry,?\s)?(?P<place>{_WORD}(?:\s{_WORD}){{0,4}}?)\s"
+    rf"^(?:so\s|and\s|but\s|sadly,?\s|well,?\s|sorry,?\s|(?:after|from|as\sof|since)\s[\w\s-]{{3,40}}?,?\s(?=(?:the|my|our)\s))?(?P<place>{_WORD}(?:\s{_WORD}){{0,4}}?)\s"
     r"(?:(?:has|have|had|is|are|was|were)\s)?(?:(?:now|finally|sadly|been|all)\s){0,2}"
     r"(?:(?:closed|shut|closing|shutting|closes|shuts)\s(?:(?:its|their)\sdoors\s|down\s|up\s)?"
     r"(?:for\sgood|for\sever|forever|permanently|for\sthe\slast\stime)|"

@@ -66,6 +66,10 @@ _LAST_DAY: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "yesterday was my last day with them"; a day that is to come is none yet."""
+_ACCESS: Final = re.compile(
+    r"^(?P<who>[\w-]{2,30}) (?:still |also )?(?:has|holds|keeps|carries) (?:an?|the|our|full|admin|root)? ?(?:[\w-]{2,20} )?"
+    r"(?:key|keys|badge|access|login|account|password|pass|permission|rights|licence|license|parking) (?:to|for|of|on|in) (?:the|our) "
+)
 _BRIEFLY: Final = re.compile(
     r"\bfor\s(?:(?:two|three|four|five|six|some|several|\d{1,2})\s(?:days|weeks|months)|the\s(?:day|night|week|weekend|summer|winter)|a\s(?:\w+\s)?(?:days?|weeks?|while|holiday|conference|meeting))\b|\b(?:holidays?|vacation|until|till|back\son)\b",
     re.IGNORECASE,
@@ -98,7 +102,10 @@ def leaves_the_near(earlier: str, later: str) -> bool:
         return False
     for person in people:
         said = turned_to(later, person)
-        if (_LEFT_POST.search(said) or _LAST_DAY.search(said)) and _is_of_post(earlier, person):
+        has_left = _LEFT_POST.search(said) or _LAST_DAY.search(said)
+        if (has_left and _is_of_post(earlier, person)) or (
+            (has_left or _LEFT_WORK.search(said)) and _has_access(earlier, person)
+        ):
             return True
     return any(
         _GONE.search(turned_to(later, person))
@@ -156,6 +163,12 @@ def _has_post(earlier: str, person: str) -> bool:
         and bool({"our", "my"} & set(spoken(earlier).lower().split()))
         for clause in read_statement(earlier).clauses
     )
+
+
+def _has_access(earlier: str, person: str) -> bool:
+    """Whether a statement says what somebody can open or enter at their work: "Ignatz has a key to the server room"."""
+    match = _ACCESS.match(spoken(earlier).lower().strip())
+    return match is not None and match["who"] == person
 
 
 def _is_near(earlier: str, person: str, deeds: frozenset[str] = _WITH_ME) -> bool:
