@@ -39,7 +39,7 @@ MATTERS: Final = (
     Matter(
         "debt loan",
         told="owe|owes|owed|loans?|overdraft|overdrawn|creditors?|arrears|in debt|repayments?|maxed out|"
-        rf"owing|pay(?:ing)?\soff|paying\sback|pa(?:y|id|ying)\s{_DEBT}\s(?:off|back)",
+        rf"owing|pay(?:ing)?\soff|pa(?:id|ying)\sback|pa(?:y|id|ying)\s{_DEBT}\s(?:off|back)",
         clear="bailiffs?|debt collectors?|overdraft|final demand",
         apart=rf"{_FAVOUR}|(?:work|effort|training|practice|patience|it|it's|that)\s(?:\w+\s){{0,3}}pa(?:id|ys?|ying)\soff",
     ),

@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.values.words.lexicon import AUXILIARIES, VERBS
 from services.common.values.words.tokens import lemma
 from services.gateway.erasure.queries import OFFICES_OF, Wanted
 from services.gateway.erasure.relations import canonical
 from services.gateway.erasure.topics import names_matter
 from services.gateway.erasure.word_names import adjacent
-from services.gateway.erasure.wording import DETERMINERS, FIRST, OF_THIRD, PERSONS, Word, is_topic, words_of
+from services.gateway.erasure.wording import (
+    DETERMINERS,
+    FIRST,
+    LINKS,
+    OF_THIRD,
+    PERSONS,
+    SELF,
+    Word,
+    is_topic,
+    words_of,
+)
 
 _BUSINESSES: Final = OFFICES_OF - {"desk", "ward"} | frozenset(
     """
@@ -30,6 +41,8 @@ _HELD: Final = _REACHED_BY | frozenset(
 """What everybody has one of."""
 _OF: Final = frozenset({"of"})
 _AT: Final = frozenset({"of", "at", "for"})
+_DEALS: Final = SELF - {"you", "you're"} | {"me", "us"}
+"""The speaker does something there, or is told something: "the yoga studio says I may come"."""
 _MINE: Final = FIRST - {"you", "your", "yours"}
 
 
@@ -51,14 +64,18 @@ def is_of_others(wanted: Wanted, text: str) -> bool:
 
 
 def _is_known_business(words: Sequence[Word], place: int, wanted: Wanted) -> bool:
-    """Whether a word says of which kind a place is that the speaker has not been said to go to: "the tattoo studio".
+    """Whether a word says of which kind a place is with which the speaker does not deal: "the tattoo studio moved".
 
     Where a matter of life is meant, such a place is a part of it: "the fertility clinic".
     """
-    after = next(iter(adjacent(words, place)), None)
-    if after is None or lemma(after.bare) not in _BUSINESSES or names_matter(wanted.matters):
+    behind = adjacent(words, place)[:2]
+    if len(behind) > 1 and (
+        behind[0].lower in LINKS or behind[0].bare in AUXILIARIES or lemma(behind[0].bare) in VERBS
+    ):
+        behind = behind[:1]  # "the tattoo from the studio"; not "the wheelchair rugby team"
+    if names_matter(wanted.matters) or not any(lemma(word.bare) in _BUSINESSES for word in behind):
         return False
-    return not any(word.lower in _MINE for word in words[:place])
+    return not any(word.lower in _MINE for word in words[:place]) and not any(word.lower in _DEALS for word in words)
 
 
 def _is_held_by_another(words: Sequence[Word], place: int, wanted: Wanted) -> bool:

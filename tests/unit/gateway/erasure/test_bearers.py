@@ -113,6 +113,8 @@ def test_spec_3_13_a_name_is_somebodys_where_a_comma_and_who_it_is_follow() -> N
         ("Bill the decorator", "bill the client by friday", False),
         ("Bill the decorator", "and the gas bill came?", False),
         ("Bill the decorator", "gas bill is 94", False),
+        ("rose the florist", "rose sent a card", True),
+        ("rose the florist", "prices rose again", False),
         ("Hope the physio", "hope the physio rings back", False),
         ("Will the joiner", "will wants 300", True),
         ("Will the joiner", "will the joiner come on monday", False),

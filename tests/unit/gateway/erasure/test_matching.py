@@ -74,6 +74,7 @@ def test_spec_3_12_another_person_is_never_corrected() -> None:
         ("my debts at the bank", "i owe 3200 to the bank from the van thing"),
         ("my debts at the bank", "paying it off 150 a month to the bank"),
         ("my debts", "still owe 400 on the card"),
+        ("my debts", "paid back 300 so far"),
         ("my debts", "owing 300 to the dentist"),
         ("my debts", "and now paying off the sofa till june"),
         ("my debts", "I'm paying the van off."),
