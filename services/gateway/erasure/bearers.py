@@ -121,8 +121,19 @@ def is_somebody(words: Sequence[Word], place: int) -> bool:
     before = _before(words, place)
     if before is not None and (before.bare in _TELLS or before.bare in TITLES or canonical(before.bare)):
         return True
+    if _is_explained(words, place):
+        return True
     behind = [word for word in adjacent(words, place) if word.lower not in ADVERBS]
     return bool(behind) and behind[0].bare != lemma(behind[0].bare) and lemma(behind[0].bare) in _OF_SOMEBODY
+
+
+def _is_explained(words: Sequence[Word], place: int) -> bool:
+    """Whether a comma and who it is stand behind a name: "Joy, the girl who helped us", "Joy, who cooks"."""
+    behind = [word.lower for word in words[place + 1 : place + 5]]
+    if not behind or words[place + 1].index != words[place].index + 2:
+        return False
+    is_known = behind[0] in {"the", "a", "my", "our"} and len(behind) > 2 and behind[2] == "who"
+    return behind[0] in {"who", "whose"} or is_known
 
 
 def is_of_a_make(words: Sequence[Word], place: int) -> bool:

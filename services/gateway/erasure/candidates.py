@@ -22,6 +22,7 @@ from services.gateway.erasure.followups import follow_ups
 from services.gateway.erasure.identities import Asked, Identities, Narrowed, without_kept
 from services.gateway.erasure.matching import choose, reason_of
 from services.gateway.erasure.model import Choice, ErasureSettings, Planned
+from services.gateway.erasure.others import is_of_others
 from services.gateway.erasure.queries import Wanted, read, read_all
 from services.gateway.erasure.roles import name_of_role
 from services.gateway.erasure.store import LoggedTurns
@@ -86,6 +87,8 @@ class Candidates:
             self._turns.turns_with(principal.tenant_id, user_id, wanted.told_terms, reader=reader, limit=limit),
         )
         found = _distinct((*recalled, *told, *logged))
+        others = [planned for planned in found if is_of_others(wanted, planned.text)]
+        found = [planned for planned in found if planned not in others]
         chosen = await self._chosen_of(wanted, query, found)
         by_name = name_of_role(wanted, [planned.text for planned in found])
         if by_name is not None:
@@ -97,6 +100,7 @@ class Candidates:
             asked = replace(asked, wanted=by_name)
         chosen = _distinct((*chosen, *await self._called(principal.tenant_id, user_id, wanted, found, reader)))
         narrowed = await self._identities.narrowed(principal.tenant_id, user_id, asked, found, chosen, reader=reader)
+        narrowed = narrowed.beside(others)
         return await self._with_follow_ups(principal.tenant_id, user_id, asked, narrowed, reader)
 
     async def _called(

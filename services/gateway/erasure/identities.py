@@ -30,6 +30,11 @@ class Narrowed:
     left: list[Planned]  # turns that have what it names, and stay
     apart: frozenset[str] = frozenset()  # ids of turns of another one: no follow-ups
 
+    def beside(self, others: Sequence[Planned]) -> Narrowed:
+        """The same, with turns that are known to be of something else."""
+        turns = [replace(one, reason=Chosen.ANOTHER) for one in others if one.kind is MemoryKind.EPISODE]
+        return replace(self, left=[*self.left, *turns], apart=self.apart | {one.memory_id for one in turns})
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:

@@ -22,6 +22,8 @@ _FAVOUR = (
     r"apology|explanation|letter|call|answer|reply|e-?mail|visit|hug|story|thank)s?"
 )
 """What is owed and no debt."""
+_DEBT: Final = r"(?:it|them|that|this|(?:the|my|our)\s(?:\w+\s)?\w+)"
+"""Between "pay" and "off"."""
 
 
 class Matter(NamedTuple):
@@ -37,9 +39,9 @@ MATTERS: Final = (
     Matter(
         "debt loan",
         told="owe|owes|owed|loans?|overdraft|overdrawn|creditors?|arrears|in debt|repayments?|maxed out|"
-        "pay(?:ing)? off|paying back",
+        rf"owing|pay(?:ing)?\soff|pa(?:id|ying)\sback|pa(?:y|id|ying)\s{_DEBT}\s(?:off|back)",
         clear="bailiffs?|debt collectors?|overdraft|final demand",
-        apart=_FAVOUR,
+        apart=rf"{_FAVOUR}|(?:work|effort|training|practice|patience|it|it's|that)\s(?:\w+\s){{0,3}}pa(?:id|ys?|ying)\soff",
     ),
     Matter(
         "money finance",
@@ -197,7 +199,7 @@ MATTERS: Final = (
         r"looking for (?:a )?(?:new |another )?(?:job|work)|(?:made|got|given|sent)\s(?:me\s)?an\soffer|"
         r"job offer|turned me down",
         clear="job interview|cover letter|assessment centre|job offer",
-        apart=r"interview\b[^.]{0,60}\b(?:paper|radio|tv|telly|news|magazine|podcast|broadcast|documentary)",
+        apart=r"appl(?:y|ied|ying)\s(?:the|some|more|a\s(?:coat|layer|plaster|bandage))|interview\b[^.]{0,60}\b(?:paper|radio|tv|telly|news|magazine|podcast|broadcast|documentary)",
     ),
     Matter(
         "redundancy layoff dismissal",

@@ -10,6 +10,7 @@ from services.gateway.erasure.bearers import is_elsewhere, is_of_other_bearer, i
 from services.gateway.erasure.naming import is_name, surname_behind
 from services.gateway.erasure.queries import Wanted
 from services.gateway.erasure.relations import canonical
+from services.gateway.erasure.word_names import adjacent, does_something, is_opening
 from services.gateway.erasure.wording import BEARERS, OFFICES, ROLES, Word, has
 
 _ROLES: Final = frozenset(map(lemma, ROLES))
@@ -17,6 +18,8 @@ _ROLES: Final = frozenset(map(lemma, ROLES))
 
 _DOERS: Final = ("er", "or", "ist", "ian", "ant", "man", "woman", "person", "mate", "ee")
 """How words for what people do end: "lodger", "glazier"."""
+_PEOPLE: Final = frozenset("help helper maid aide girl boy guy lady lad bloke cook nurse guest au-pair".split())  # noqa: SIM905
+"""Other words for who somebody is: "Joy, our help in the house"."""
 _DEVICES: Final = frozenset(
     """
     computer printer scooter trailer router server cooker mixer freezer scanner charger cruiser trawler
@@ -76,7 +79,9 @@ def _places(wanted: Wanted, words: Sequence[Word]) -> list[int]:
         place
         for place in range(len(words))
         for name in wanted.names
-        if is_name(words, place, name) or _is_from_there(words, place, name, wanted)
+        if is_name(words, place, name)
+        or _is_from_there(words, place, name, wanted)
+        or _is_with_the_role(words, place, name, wanted)
     ]
     return [p for p in hits if not _is_from_elsewhere(words, p, wanted) and not _is_of_thing(words, p, wanted)]
 
@@ -88,7 +93,7 @@ def _is_of_somebody(wanted: Wanted) -> bool:
         is_titled
         or bool(wanted.origin)
         or any(
-            canonical(topic) or topic in _ROLES or (topic.endswith(_DOERS) and topic not in _DEVICES)
+            canonical(topic) or topic in _ROLES | _PEOPLE or (topic.endswith(_DOERS) and topic not in _DEVICES)
             for topic in wanted.topics
         )
     )
@@ -98,6 +103,19 @@ def _is_from_there(words: Sequence[Word], place: int, name: tuple[str, ...], wan
     """Whether a word in small letters is a name by where somebody is from: "rose from the choir sings alto"."""
     is_from = words[place].bare in name and place + 2 < len(words) and words[place + 1].lower == "from"
     return is_from and any(has(words[place + 2 : place + 4], word) for word in wanted.origin)
+
+
+def _is_with_the_role(words: Sequence[Word], place: int, name: tuple[str, ...], wanted: Wanted) -> bool:
+    """Whether a word that opens a text is a name by who somebody is: "bill the decorator painted the hall".
+
+    Then it goes on with what they do: "bill the decorator for the paint" is told to somebody.
+    """
+    opening = adjacent(words, place)
+    if words[place].bare not in name or not is_opening(words, place) or len(opening) < 2:
+        return False
+    is_role = opening[0].lower == "the" and lemma(opening[1].bare) in wanted.topics
+    is_wish = words[place].lower == "hope"  # "hope the physio rings"
+    return is_role and not is_wish and (opening[1].is_possessive or does_something(opening[2:]))
 
 
 def _is_of_thing(words: Sequence[Word], place: int, wanted: Wanted) -> bool:

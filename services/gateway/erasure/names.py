@@ -7,6 +7,7 @@ from typing import Final
 
 from services.common.values.reading.splitting import DETERMINERS
 from services.common.values.words.lexicon import KIN, POSSESSIVES, PRONOUNS, STOP
+from services.gateway.erasure.word_names import ALSO_WORDS
 
 _RELATION: Final = (
     rf"(?:(?:former|ex|old|best|new|late)[\s-])?(?:{'|'.join(sorted(KIN))}|step\w{{3,8}}|friend|ex|boss|colleague|coworker|neighbou?r|"
@@ -15,6 +16,10 @@ _RELATION: Final = (
 )
 _LOWER_FIRST: Final = re.compile(rf"^(?P<name>[a-z]{{2,20}}),\s(?:my|our|[a-z]{{2,20}}'s)\s{_RELATION}$")
 _LOWER_LAST: Final = re.compile(rf"^(?:my|our|[a-z]{{2,20}}'s)\s{_RELATION}\s(?P<name>[a-z]{{2,20}})$")
+_LOWER_ROLE: Final = re.compile(
+    rf"^(?P<name>{'|'.join(sorted(ALSO_WORDS))})\sthe\s(?:{_RELATION}|[a-z]{{3,16}}(?:er|or|ist|ian|man|woman))$"
+)
+"""A name that is a word too: "bill the decorator"."""
 _NO_NAMES: Final = STOP | PRONOUNS | DETERMINERS | frozenset(POSSESSIVES)
 
 
@@ -22,7 +27,7 @@ def with_capitals(query: str) -> str:
     """Returns a query with capitals of the name that a relation shows: "ron, vince's stepdad", "my friend leo"."""
     if query != query.lower():
         return query
-    for pattern in (_LOWER_FIRST, _LOWER_LAST):
+    for pattern in (_LOWER_FIRST, _LOWER_LAST, _LOWER_ROLE):
         match = pattern.match(query)
         if match is not None and match["name"] not in _NO_NAMES:
             start, end = match.span("name")

@@ -7,7 +7,14 @@ from typing import Final
 
 from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
 from services.common.values.words.tokens import lemma
-from services.gateway.erasure.word_names import ADVERBS, ALSO_WORDS, opens_as_a_word, stands_as_a_name
+from services.gateway.erasure.word_names import (
+    ADVERBS,
+    ALSO_WORDS,
+    adjacent,
+    is_opening,
+    opens_as_a_word,
+    stands_as_a_name,
+)
 from services.gateway.erasure.wording import (
     ARTICLES,
     DETERMINERS,
@@ -40,6 +47,16 @@ _NAMED_AFTER: Final = frozenset(
 )
 """Before "of" and a name they are works and places that bear it."""
 
+_TITLED: Final = frozenset(
+    """
+    ode hymn song ballad elegy requiem sonnet psalm symphony sonata serenade lullaby waltz concerto anthem portrait
+    tale tales legend adventures diary memoirs confessions
+    """.split()  # noqa: SIM905 - words
+)
+"""With a capital before "to", "of" or "for" and a name they are the title of a work."""
+_HAILS: Final = frozenset({"hey", "hello", "goodbye", "farewell", "oh"})
+"""Before a name and with a capital inside a sentence they open a title: "they played Hey Jude"."""
+
 
 def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     """Returns whether a word is a part of a name: with a capital, unless the text has none, and no common noun."""
@@ -71,11 +88,23 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
         return False
     if before is not None and before.is_capital and before.bare in HONOURED and before.bare not in name:
         return False
-    if before is not None and before.lower == "of" and place > 1 and words[place - 2].bare in _NAMED_AFTER:
-        return False  # "the letter of Paul to the Galatians"
+    if before is not None and _is_in_title(words, place, name):
+        return False  # "Ode to Joy"
     if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
         return False  # "the train to Pickering", where Mr Pickering is meant
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _is_in_title(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
+    """Whether the words right before a name make it a part of a work's title: "Ode to Joy", "Hey Jude"."""
+    before, first = words[place - 1], words[place - 2] if place > 1 else None
+    if before.is_capital and before.lower in _HAILS and before.bare not in name:
+        after = next(iter(adjacent(words, place)), None)
+        return not is_opening(words, place - 1) or (after is not None and after.lower in {"is", "was", "by"})
+    if first is not None and before.lower == "of" and first.bare in _NAMED_AFTER:
+        return True  # "the letter of Paul to the Galatians"
+    is_work = first is not None and first.is_capital and first.bare in _TITLED and first.index == before.index - 1
+    return is_work and before.lower in {"to", "of", "for"} and words[place].is_capital
 
 
 def _is_of_office(words: Sequence[Word], place: int) -> bool:

@@ -57,7 +57,7 @@ _PARTS_MAX: Final = 6
 _COMMON: Final = LINKS | FIRST | PRONOUNS | GENERIC | DETERMINERS
 """A capital makes no name of these."""
 _AIMS: Final = frozenset({"want", "need", "plan", "hope", "intend", "wish", "decide", "decision", "intention", "wait"})
-_OFFICES: Final = frozenset(
+OFFICES_OF: Final = frozenset(
     """
     council bank school office clinic hospital surgery practice shop bakery pharmacy library gym club church garage firm
     company agency authority nursery kindergarten university college market allotments choir desk reception ward
@@ -251,7 +251,7 @@ def _is_placed(words: Sequence[Word], place: int) -> bool:
     behind = words[place + 1 :]
     if place < 2 or not behind or behind[0].lower not in _KNOWN:
         return False
-    is_office = any(lemma(word.bare) in _OFFICES for word in behind[1:4])
+    is_office = any(lemma(word.bare) in OFFICES_OF for word in behind[1:4])
     return words[place].lower == "of" or (words[place].lower in {"at", "in"} and is_office)
 
 
@@ -281,8 +281,10 @@ def _is_first_name_of(words: Sequence[Word], in_names: set[int]) -> bool:
 
 def _is_described_name(words: Sequence[Word], word: Word) -> bool:
     """Whether a query opens with a name and says who that is: "Will, who does our gutters"."""
-    if word is not words[0] or len(words) < 3 or words[1].index <= word.index + 1:
+    if word is not words[0] or len(words) < 3:
         return False
+    if words[1].index == word.index + 1:
+        return word.bare in ALSO_WORDS and words[1].lower == "the" and len(words) == 3  # "Will the joiner"
     return words[1].lower in {"who", "whose", "whom", "my", "our", "the"}
 
 

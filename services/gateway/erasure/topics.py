@@ -38,6 +38,21 @@ _DOER: Final = re.compile(
     re.IGNORECASE,
 )
 _DOER_CHARS: Final = 60
+_BEFORE_VERB: Final = re.compile(
+    r"\s{0,9}(?:(?:and|but|so|well|yeah|yes|no|also|still|just|now|already|been|always|only|finally|again),?\s){0,4}",
+    re.IGNORECASE,
+)
+_AFTER_VERB: Final = re.compile(
+    r"\s(?:the|an?|this|that|these|it|them|some|at|to|from|in|off|back|for|with|again|since|too|\d)|\s{0,9}(?:[.,!]|\Z)",
+    re.IGNORECASE,
+)
+"""Behind a verb without its subject; a noun makes it none: "smoked salmon"."""
+_ASKED: Final = re.compile(r"[^.!?]{0,200}\?")
+_SAYS_OF_IT: Final = re.compile(
+    r"(?:\s\w+){0,6}\s(?:is|was|are|isn't|takes|makes|costs|feels|hurts|means|helps|needs|can|will|would|has)\b",
+    re.IGNORECASE,
+)
+"""Then what is done is only spoken of: "paying it off takes years"."""
 _OPENING: Final = re.compile(r"\A\s{0,9}(\w[\w'-]{0,40})\s{1,9}(\w[\w'-]{0,40})")
 
 
@@ -49,17 +64,30 @@ def told_of(topics: Collection[str], text: str) -> int:
         text: What somebody said.
     """
     plain = _plain(text)
-    if _MINE.search(plain) is None:
-        return 0
+    is_mine = _MINE.search(plain) is not None
     others = [match.span() for match in _OF_OTHERS.finditer(plain)]
     return sum(
         any(
-            lemma(match[0].casefold()) not in topics and _is_own(plain, match, others)
+            lemma(match[0].casefold()) not in topics
+            and _is_own(plain, match, others)
+            and (is_mine or _lacks_its_subject(plain, match))
             for match in _TOLD[matter].finditer(plain)
         )
         and _APART[matter].search(plain) is None
         for matter in _asked(topics)
     )
+
+
+def _lacks_its_subject(text: str, told: re.Match[str]) -> bool:
+    """Whether a text opens with what its speaker does, and asks nothing: "paying it off", "still owe 300"."""
+    verb = told[0].casefold().split()[0]
+    is_opening = _BEFORE_VERB.fullmatch(text[: told.start()]) is not None
+    if not is_opening or _ASKED.match(text, told.end()) is not None:
+        return False
+    if verb in {"owe", "owed"}:
+        return True  # nobody is told to owe
+    behind = _AFTER_VERB.match(text, told.start() + len(verb))
+    return verb.endswith(("ing", "ed", "paid")) and behind is not None and _SAYS_OF_IT.match(text, told.end()) is None
 
 
 def _is_own(text: str, told: re.Match[str], others: Sequence[tuple[int, int]]) -> bool:

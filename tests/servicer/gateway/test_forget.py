@@ -180,3 +180,14 @@ async def test_spec_3_13_the_same_thing_goes_without_the_name_and_what_is_except
     assert cake not in left
     assert guests in left
     assert company in left
+
+
+async def test_spec_3_13_a_thing_of_others_with_the_same_word_stays_and_a_dry_run_shows_it(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    own = "I have a tattoo of a heron on my shoulder."
+    studio = "The tattoo studio in Mill Lane has let its upper floor."
+    await remembered(client, user_id, own, studio)
+    dry = await forget(gateway, user_id, "my tattoo of a heron", dry_run=True)
+    assert {one.preview.removeprefix("User: ") for one in dry.plan.memories} == {own}
+    assert {one.preview: one.reason for one in dry.plan.near} == {studio: erasure_pb2.PLANNED_REASON_ANOTHER}

@@ -34,6 +34,12 @@ def meant(query: str, *texts: str) -> list[str]:
         ("our lodger Lincoln", "The office is in Lincoln, Nebraska."),
         ("my roommate Georgia", "The wine is from Georgia."),
         ("my grandmother Rose", "My aunt was once the Rose of Tralee."),
+        ("Joy, our help in the house", "Ode to Joy is what our choir sings in June."),
+        ("Joy, our help in the house", "Our choir sings Ode to Joy."),
+        ("Joy, our help in the house", "The puppy is pure joy."),
+        ("Joy, our help in the house", "The Joy of Cooking is on the shelf."),
+        ("my brother Jude", "Hey Jude is what they played."),
+        ("my brother Jude", "They played Hey Jude twice."),
     ],
 )
 def test_spec_3_13_what_bears_the_name_of_somebody_stays(query: str, text: str) -> None:
@@ -51,6 +57,9 @@ def test_spec_3_13_what_bears_the_name_of_somebody_stays(query: str, text: str) 
         ("my ex Tyler", "Yesterday Tyler rang."),
         ("my ex Tyler", "Uncle Jo met Tyler on Friday."),
         ("my ex Tyler", "A cake by Tyler."),
+        ("Joy, our help in the house", "Joy made a soup."),
+        ("Joy, our help in the house", "I wrote a letter to Joy."),
+        ("my brother Jude", "Hey Jude, are you there?"),
         ("Mrs Dyson", "Mr and Mrs Dyson sell honey."),
         ("my flatmate Florence", "Florence and the twins are here."),
         ("our boat Ilse", "The Ilse needs paint."),
@@ -65,6 +74,11 @@ def test_spec_3_13_a_name_alone_is_somebodys_where_a_text_shows_it() -> None:
     place, person = "Grandpa studied in Madison, Wisconsin.", "Madison still owes me the deposit."
     assert meant("everything about Madison", place) == [place]
     assert meant("everything about Madison", place, person) == [person]
+
+
+def test_spec_3_13_a_name_is_somebodys_where_a_comma_and_who_it_is_follow() -> None:
+    place, person = "We fly to Florence on the 3rd.", "Florence, the girl who minds the cat, is ill."
+    assert meant("everything about Florence", place, person) == [person]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +105,20 @@ def test_spec_3_13_a_name_alone_is_somebodys_where_a_text_shows_it() -> None:
         ("my mate Will", "will you remind me of the milk", False),
         ("my colleague Rob", "a man tried to rob the bank", False),
         ("my colleague Rob", "i gave it to rob", True),
+        ("Bill the decorator", "bill the decorator painted my hall", True),
+        ("Bill the decorator", "Bill the decorator painted my hall.", True),
+        ("Bill the decorator", "bill the decorator's van is blue", True),
+        ("Bill the decorator", "bill wants 300 for it", True),
+        ("Bill the decorator", "bill the decorator for the damage", False),
+        ("Bill the decorator", "bill the client by friday", False),
+        ("Bill the decorator", "and the gas bill came?", False),
+        ("Bill the decorator", "gas bill is 94", False),
+        ("rose the florist", "rose sent a card", True),
+        ("rose the florist", "prices rose again", False),
+        ("Hope the physio", "hope the physio rings back", False),
+        ("Will the joiner", "will wants 300", True),
+        ("Will the joiner", "will the joiner come on monday", False),
+        ("Will the joiner", "will you come", False),
     ],
 )
 def test_spec_3_13_a_word_that_opens_a_sentence_is_a_name_by_what_follows(
