@@ -67,9 +67,11 @@ _LAST_DAY: Final = re.compile(
 )
 """As in "yesterday was my last day with them"; a day that is to come is none yet."""
 _ACCESS: Final = re.compile(
-    r"^(?P<who>[\w-]{2,30}) (?:still |also )?(?:has|holds|keeps|carries) (?:an?|the|our|full|admin|root)? ?(?:[\w-]{2,20} )?"
-    r"(?:key|keys|badge|access|login|account|password|pass|permission|rights|licence|license|parking) (?:to|for|of|on|in) (?:the|our) "
+    r"^(?P<who>[\w-]{2,30}) (?:still |also )?(?:has|holds|keeps|carries) (?:an?|the|our|full|admin|root)? ?"
+    r"(?:[\w-]{2,20} )?(?:key|keys|badge|access|login|account|password|pass|permission|rights|licence|license|parking) "
+    r"(?:to|for|of|on|in) (?:the|our) "
 )
+"""What somebody can open or enter."""
 _BRIEFLY: Final = re.compile(
     r"\bfor\s(?:(?:two|three|four|five|six|some|several|\d{1,2})\s(?:days|weeks|months)|the\s(?:day|night|week|weekend|summer|winter)|a\s(?:\w+\s)?(?:days?|weeks?|while|holiday|conference|meeting))\b|\b(?:holidays?|vacation|until|till|back\son)\b",
     re.IGNORECASE,

@@ -41,6 +41,11 @@ _WRONG_ABOUT: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "I was wrong about Tom's birthday, it's April 14"."""
+_JUST_NOW: Final = re.compile(
+    r"\s(?:(?:about\s)?(?:an?|half\san|a\sfew|two|three|four|five|six|ten|\d{1,2})\s(?:hours?|minutes?)\sago|a\smoment\sago|just\snow)(?=$|[,.;!])",
+    re.IGNORECASE,
+)
+"""When something happened on the same day: "the board killed it an hour ago"."""
 _RESOLVED: Final = re.compile(
     r"\b(?:(?:resolved|decided|voted|agreed)(?:\s[\w-]{2,12}){0,3}\sto)\s(?:dissolved?|disband(?:ed)?|close[d]?(?:\sdown)?|wind\sup|wound\sup|shut(?:\sdown)?|scrap(?:ped)?|"
     r"abolish(?:ed)?|discontinued?|sell|sold)\s(?P<what>(?:the|our|my)\s[\w-]{2,30}(?:\s(?!with\b|by\b|from\b|as\b|at\b|on\b|in\b|and\b|for\b)[\w-]{2,30})?)",
@@ -166,7 +171,7 @@ def in_plain_words(text: str) -> str:
 
     "I'm back to taking the train" becomes "I take the train now".
     """
-    plain = text.replace("\u2019", "'")
+    plain = _JUST_NOW.sub("", text.replace("\u2019", "'"))
     if len(plain) > _CHARS_MAX:
         return text
     match = _BACK_TO.match(plain)
