@@ -44,6 +44,7 @@ from services.common.values.reading.pieces import Read, read_statement
 from services.common.values.reading.rewording import (
     as_own,
     in_plain_words,
+    with_apostrophes,
     with_days_alike,
     with_full_name,
     with_own_noun,
@@ -112,7 +113,8 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
-    one, other = with_days_alike(with_plain_times(earlier.text), with_plain_times(later.text))
+    one, other = (with_plain_times(with_apostrophes(said.text)) for said in (earlier, later))
+    one, other = with_days_alike(one, other)
     one, other = with_bare_names(one, other)
     earlier, later = replace(earlier, text=one), replace(later, text=other)
     if are_of_two_times(earlier.text, earlier.day, later.text, later.day):

@@ -41,7 +41,7 @@ _GONE: Final = _of(
     # What the speaker does without: "we're skipping Pisa", "I leave out the sugar now", "we had to give the dog away".
     rf"{_WE}(?:leave\sout|leaving\sout|left\sout|skip|skipping|dropping|don't\sneed|do\snot\sneed|no\slonger\sneed|gone\soff|went\soff|"
     rf"rehomed|forgotten|let\sgo\sof|parted\swith)\s{_THE}{_ITEM}{_ENDS_HERE}",
-    rf"{_WE}(?:had\sto\s)?(?:give|gave|given|leave|leaving)\s{_THE}{_ITEM}\s(?:away|out|up)\b",
+    rf"{_WE}(?:had\sto\s)?(?:give|gave|given|leave|leaving|dug|dig|pulled|ripped|tore|threw)\s{_THE}{_ITEM}\s(?:away|out|up)\b",
     rf"{_WE}closed\s{_THE}(?:\w+\s)?(?:account|card|branch)\s(?:at|with)\s{_ITEM}{_ENDS_HERE}",
     rf"^(?:please\s)?(?:take|cross|strike|leave|cut|scratch)\s{_THE}{_ITEM}\s(?:off|out|from)\b",
     rf"\b(?:struck|crossed|scratched)\s{_THE}{_ITEM}\s(?:off|out)\b",

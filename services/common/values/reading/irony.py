@@ -14,6 +14,7 @@ _MARKED: Final = re.compile(
     r"\bjust\swhat\s(?:i|we)\s(?:always\s|really\s)?(?:needed|wanted|ordered)\b|\bliving\sthe\sdream\b|"
     r"^(?:oh|ah),?\s(?:yeah|yes|sure),?\s(?:i|we)\s(?:absolutely|totally|really|just|simply)\s(?:love|adore|enjoy)\b|"
     r"\bwho\s(?:doesn't|wouldn't)\s(?:love|like|enjoy|want)\b|\bladies\sand\sgentlemen\b|\bas\sthe\swhole\sworld\sknows\b|"
+    r"^(?:oh,?\s)?(?:wonderful|great|brilliant|lovely|perfect|marvellous|fantastic|splendid)[,!]\s[^.!?]{3,80}\b(?:dead|broken|cancell?ed|late|delayed|leaking|flooded|stuck|crashed|ruined)\b|"
     r"\b(?:totally|absolutely|just|really|simply|so|do)\s(?:love|adore|enjoy)s?\s(?:waiting|queuing|queueing|being\s(?:woken|ignored|stuck|late|on\shold)|sitting\sin\straffic|cleaning\sup)\b|[.!,]\snot[.!]{0,3}$|\s/s$|"
     r"\b(?:love|enjoy|adore)s?\sit\swhen\b.{3,80}\b(?:again|fail\w*|break\w*|crash\w*|late|wrong|wakes?\sme)\b",
     re.IGNORECASE,
@@ -35,7 +36,7 @@ _GUSHING: Final = re.compile(
     re.IGNORECASE,
 )
 _EMPHATIC: Final = re.compile(
-    r"\b(?:another|joy|goody)\b|\b(?:just|simply|absolutely)\s(?:love|adore|enjoy|cannot\swait|can't\swait)\b",
+    r"\b(?:i|we)\s(?:adore|love|enjoy)\b[^.!?]{2,50},\s(?:truly|honestly|really)\b|\b(?:another|joy|goody)\b|\b(?:just|simply|absolutely)\s(?:love|adore|enjoy|cannot\swait|can't\swait)\b",
     re.IGNORECASE,
 )
 _CAPITALS: Final = re.compile(

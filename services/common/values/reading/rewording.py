@@ -30,7 +30,7 @@ _TAKEN_OUT: Final = re.compile(
 )
 """As in "we took Mina out of St Anne's"."""
 _LAST_DAY: Final = re.compile(
-    r"\b(?:(?:today|yesterday|last\s(?:night|week)|that|this|it|\w{3,6}day)\s(?:was|is)|had)\smy\s(?:very\s)?last\s(?:day|night|week|shift|lesson|class|session|rehearsal)\s"
+    r"(?:^last\s|\b(?:(?:today|yesterday|last\s(?:night|week)|that|this|it|\w{3,6}day)\s(?:was|is)|had)\smy\s(?:very\s)?last\s)(?:day|night|week|shift|lesson|class|session|rehearsal)\s"
     r"(?:at|with|for|in)\s(?P<what>(?:the\s)?[^,;:.!?]{2,40}?)(?=\s(?:and|but|after|because|so|today|yesterday)\b|[,;:.!?]|$)",
     re.IGNORECASE,
 )
@@ -73,6 +73,12 @@ _FROM_TODAY: Final = re.compile(
     r"\sfrom\s(?:today|now)\b(?!\son)",
     re.IGNORECASE,
 )
+_NO_APOSTROPHE: Final = re.compile(
+    r"\b(?:(?P<be>i(?=m\b))m|(?P<have>i|we|they|you)ve|(?P<is>he|she|that|what|there)s|(?P<are>they|you)re|"
+    r"(?P<not>do|does|did|is|are|was|has|have|would|could|should|ca|wo)nt)(?=\s)",
+    re.IGNORECASE,
+)
+"""Short forms as people type them: "im", "shes", "dont"."""
 _MONTH: Final = "|".join(map(re.escape, MONTHS))
 _DATE: Final = rf"(?:{_MONTH})\s\d{{1,2}}|(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})"
 _DAY: Final = rf"(?:(?:{'|'.join(WEEKDAYS)}|{_DATE})\b)"
@@ -219,6 +225,17 @@ def in_plain_words(text: str) -> str:
     if last is not None:
         return f"{plain[: last.start()]}I have left {last['what']}{plain[last.end() :]}"
     return plain if plain != text.replace("\u2019", "'") else text
+
+
+def with_apostrophes(text: str) -> str:
+    """Returns a statement with the apostrophes that people leave out: "im on the stall", "she doesnt smoke"."""
+    return _NO_APOSTROPHE.sub(_with_apostrophe, text)
+
+
+def _with_apostrophe(match: re.Match[str]) -> str:
+    ends = {"be": "'m", "have": "'ve", "is": "'s", "are": "'re", "not": "n't"}
+    group = str(match.lastgroup)
+    return f"{match[group]}{ends[group]}"
 
 
 def with_plain_times(text: str) -> str:

@@ -25,6 +25,13 @@ _WISH: Final = re.compile(
     r"(?P<how>[\w:.'-]{1,20}(?:\s(?!so\b|because\b|and\b|but\b|now\b)[\w:.'-]{1,20}){0,4})",
     re.IGNORECASE,
 )
+_LIKED: Final = re.compile(
+    r"^(?:(?:these\sdays|now|nowadays),?\s)?(?:i|we)\s(?:now\s)?(?:like|love|prefer)\s(?P<what>[a-z]{3,15}ing(?:\s[a-z]{2,15})?)\s"
+    r"(?:in\sthe|at)\s(?P<how>mornings?|afternoons?|evenings?|night|noon|weekends?)(?![\w-])",
+    re.IGNORECASE,
+)
+"""As in "I like running in the evening"."""
+_SINCE: Final = re.compile(r"\b(?:after\sall|again|now|nowadays|these\sdays|instead|once\smore)\b", re.IGNORECASE)
 _REASON_FIRST: Final = re.compile(r"^[^,;:.]{5,100},\s(?:so|hence|therefore)\s(?=(?:i|we)(?:'d)?\s)", re.IGNORECASE)
 _AGAIN: Final = r"(?:return|(?:go|get|switch|come|change)\sback|revert|back)\sto\s"
 _RETURN: Final = re.compile(
@@ -41,7 +48,7 @@ _OLD_ONE: Final = re.compile(
 _ASIDE: Final = re.compile(r"[,;:]\s|\s(?:because|since|so)\s", re.IGNORECASE)
 _IN_A_WAY: Final = frozenset({"in", "with", "as", "by"})
 _BESIDE: Final = re.compile(
-    r"\b(?:also|too|as\swell|both|another|sometimes|if|when|unless|not|never)\b|n't\b|\?", re.IGNORECASE
+    r"\b(?:also|too(?!\s\w)|as\swell|both|another|sometimes|if|when|unless|not|never)\b|n't\b|\?", re.IGNORECASE
 )
 _COUNTED: Final = frozenset({ValueKind.TIME, ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY, ValueKind.DATE})
 
@@ -62,6 +69,9 @@ def is_wanted_otherwise(earlier: str, later: str, *, is_other_day: bool) -> bool
             one["what"].casefold() == other["what"].casefold() and one["link"].casefold() == other["link"].casefold()
         )
         return is_same and not _are_one(one["how"], other["how"])
+    liked, preferred = _LIKED.match(earlier), _LIKED.match(later)
+    if liked is not None and preferred is not None and _SINCE.search(later) and not _BESIDE.search(later):
+        return liked["what"].casefold() == preferred["what"].casefold() and not _are_one(liked["how"], preferred["how"])
     orders = as_order(earlier), as_order(later)
     if all(orders) and not is_one_off(later) and _is_in_another_way(*orders):
         return True

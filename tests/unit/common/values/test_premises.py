@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,15 @@ def test_what_somebody_else_says_does_not_rest_on_it() -> None:
 )
 def test_aims_and_long_sentences_are_no_premises(statement: str, premise: str, later: str) -> None:
     assert not rests_on(*(Said(text, "Ada") for text in (statement, premise, later)))
+
+
+@pytest.mark.parametrize(
+    ("statement", "premise", "later"),
+    [
+        ("We have 14 vans at the depot.", "We are 14 people at the depot.", "We are 17 people at the depot."),
+        ("The manager of the B team is Edda too.", "Our manager is Edda.", "Our manager is Wim."),
+        ("Q4 cloud budget is 48k euros", "Q3 cloud budget is 48k euros", "Q3 cloud budget is 41k euros"),
+    ],
+)  # fmt: skip
+def test_spec_3_5_the_same_value_of_something_else_rests_on_nothing(statement: str, premise: str, later: str) -> None:
+    assert not rests_on(*(Said(text, "Ada", day=date(2025, 3, 4)) for text in (statement, premise, later)))

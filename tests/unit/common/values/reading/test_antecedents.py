@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from services.common.values.reading.antecedents import with_antecedents
+from services.common.values.reading.rewording import with_apostrophes
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,18 @@ def test_spec_3_5_a_thing_may_be_named_two_sentences_before() -> None:
 
 def test_spec_3_5_typographic_apostrophes_are_read() -> None:
     assert with_antecedents(["I dropped my phone in the lake.", "It\u2019s dead."])[1] == "My phone is dead."
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("im on the stall", "i'm on the stall"),
+        ("she doesnt smoke", "she doesn't smoke"),
+        ("shes off", "she's off"),
+        ("i cant eat", "i can't eat"),
+        ("its fine", "its fine"),
+        ("we were in", "we were in"),
+    ],
+)
+def test_spec_3_5_apostrophes_that_are_left_out_are_put_in(typed: str, written: str) -> None:
+    assert with_apostrophes(typed) == written

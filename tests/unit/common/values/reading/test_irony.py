@@ -21,6 +21,9 @@ ENDS = {Relation.UPDATE, Relation.CONTRADICT}
         "Another form? Oh joy.",
         "I love Mondays. Not.",
         "I play the kazoo now, ladies and gentlemen.",
+        "Photographed PDF is my favourite format, as the whole world knows.",
+        "wow i totally adore waiting 50 min for the night bus",
+        "wonderful, nights again and the coffee machine is dead.",
     ],
 )
 def test_spec_3_1_irony_that_shows_is_seen(text: str) -> None:
@@ -28,7 +31,14 @@ def test_spec_3_1_irony_that_shows_is_seen(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["I just love painting.", "Great, I passed the test!", "Wow, I really love this song!", "Yeah, sure is."]
+    "text",
+    [
+        "I love my kids, truly.",
+        "I just love painting.",
+        "Great, I passed the test!",
+        "Wow, I really love this song!",
+        "Yeah, sure is.",
+    ],
 )
 def test_spec_3_1_joy_is_no_irony(text: str) -> None:
     assert not is_ironic(text)

@@ -54,6 +54,8 @@ def test_spec_3_5_another_post_leaves_a_holder(earlier: str, later: str) -> None
         ("I want the report in German.", "I want the report in French."),
         ("Please read to me in the slow voice.", "Please read to me in the fast voice."),
         ("Please read to me in the fast voice.", "Let us return to the slow voice, there is no prize for speed."),
+        ("These days I like running in the evening, it's too icy.", "I like running in the morning after all."),
+        ("The nursery opens later, so I'd like my talks in the afternoon.", "I'd like my talks in the morning again."),
         ("I want the daily digest at 17:30.", "Back to the old time for the daily digest, 8 in the morning."),
     ],
 )
@@ -70,6 +72,7 @@ def test_spec_3_5_the_same_is_wanted_otherwise(earlier: str, later: str) -> None
         ("Please read to me in the fast voice.", "We return to the old house in May."),
         ("My sister likes the fast train.", "Let us return to the slow train."),
         ("I like the museum in Ghent.", "I like the museum in Ulm."),
+        ("I like running in the morning.", "I like swimming in the evening now."),
         ("Please read to me in the slow voice.", "Please read to my son in the slow voice."),
     ],
 )
@@ -101,6 +104,11 @@ def test_spec_3_5_one_day_named_twice_is_one_day() -> None:
         ("Server finke has 64 GB and sits in rack 9.", "Server falke has 128 GB and sits in rack 7."),
         ("Reviewers of the ledger repository: Saskia and Miro.", "Take Saskia off the billing list please."),
         ("Bugs go to Mirela.", "Mirela is off sick for some weeks."),
+        ("The scarf takes two balls and size 5 needles.", "The cardigan takes nine balls, size 4 needles and buttons."),
+        ("The best way to reach me is my landline.", "For these days the best way to reach me is the hotel."),
+        ("Ignatz has a key to our house.", "Ignatz left for lunch."),
+        ("My brother has a key to the house.", "Ignatz left the company today."),
+        ("I work at Veltron.", "Last day at the beach today."),
     ],
 )
 def test_spec_3_5_another_thing_of_the_kind_changes_nothing(earlier: str, later: str) -> None:
@@ -127,6 +135,15 @@ def test_spec_3_5_hearsay_and_toying_with_an_idea_end_nothing(earlier: str, late
         ("I live alone.", "I live with Sam now."),
         ("I live with Sam.", "I live alone now."),
         ("I live alone.", "Sam moved in with me."),
+        ("im vegan", "i eat meat again"),
+        ("I sprained my ankle, so I can't run at the moment.", "The ankle has healed."),
+        ("On the allotment I have leeks, beetroot and beans.", "I dug the beetroot out, blight."),
+        ("The committee consists of Mrs Ash, Mr Bell and Ms Cole.", "Mr Bell has stepped down from the committee."),
+        ("The bridge club meets on Thursdays.", "The members resolved last night to dissolve the bridge club."),
+        ("For Larkspur we meet every Tuesday.", "The board killed Larkspur an hour ago."),
+        ("Ignatz has a key to the server room.", "Ignatz left the company today."),
+        ("Veltron also pays my gym.", "Last day at Veltron today."),
+        ("The bakery opens at five.", "After thirty years the bakery is closed for good."),
     ],
 )
 def test_spec_3_5_what_is_no_more_or_over_ends(earlier: str, later: str) -> None:
