@@ -112,7 +112,7 @@ def _bare(text: str, other: str) -> str:
 
 @text_cache(4_096)
 def _people(text: str) -> tuple[tuple[str, str], ...]:
-    """The people whom a text names with who they are, each as name and role."""
+    """The people in a text that are named with a role, each as name and role."""
     return tuple(
         (match["name"], match["role"].casefold()) for found in (_NAMED, _EXPLAINED) for match in found.finditer(text)
     )

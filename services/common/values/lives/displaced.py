@@ -94,7 +94,7 @@ class _Displaced(NamedTuple):
 
 class _Back(NamedTuple):
     what: frozenset[str]
-    who: frozenset[str]  # whom or what it is said of; empty: the speaker
+    who: frozenset[str]  # words of its subject; empty: the speaker
     deed: str  # what is done there again; may be empty
 
 

@@ -130,7 +130,7 @@ def _done(text: str) -> tuple[_Deed, ...]:
 
 
 def _is_past(match: re.Match[str]) -> bool:
-    """Whether a deed is told as done: "found", "has found", and not "finds" or "is finding"."""
+    """Whether a verb says that something is done: "found" or "has found", not "finds" or "is finding"."""
     deed = match["deed"].casefold()
     return lemma(deed) != deed and not deed.endswith(("ing", "s"))
 
