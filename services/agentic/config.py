@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from annotated_types import Ge, Lt
+from annotated_types import Ge, Le, Lt
 
 from services.agentic.store import VERSIONS_MAX, WalkSettings
 from services.common.idempotency.model import RETENTION_SECONDS
@@ -61,6 +61,8 @@ class GenerationSettings:
     """Least weight of a turn worth a note: 1 per content word, 1 more for a name, 1 more for a number."""
     answer_salience_min: Amount = 1.0
     """The same for an answer: the question says what its few words are about."""
+    cued_salience_min: Amount = 1.0
+    """The same for a turn that states a like or a dislike, is about health or asks to be remembered."""
     question_chars_max: CountOrNone = 160
     """How much of a question goes into the note of its answer."""
     keywords_max: Count = 16
@@ -143,7 +145,7 @@ class NoteLimits:
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """How access statistics are written behind the responses."""
+    """How access statistics are written after the responses."""
 
     flush_interval_seconds: Seconds = 1.0
     """How long a count may wait."""
@@ -245,8 +247,22 @@ class InsightSettings:
 
     topic_similarity_min: Share = 0.45
     """Cosine to the topic of a question from which a note is about it; one that holds all its words is in any case."""
+    nearest_similarity_min: Share = 0.38
+    """The same where no note is so near and a question asks for notes, not for their number."""
     gap_similarity_max: Share = 0.3
     """Where no note is this near to a query, there is none about it."""
+    hits_max: Count = 200
+    """Notes that one query of suggestions finds."""
+    topic_words: Annotated[int, Ge(1), Le(16)] = 3
+    """Keywords of a note that stand for its topic in a suggestion."""
+    used_notes: Count = 10
+    """Notes used last that suggestions begin with where there are no queries."""
+    reflection_days: Positive = 7.0
+    """Length of the period of a reflection that names no beginning."""
+    reflection_notes_max: Annotated[int, Ge(1), Le(200)] = 20
+    """Notes in each list of a reflection; the counts cover all."""
+    reflection_topics_max: Count = 10
+    """Topics of a reflection."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.tier_embedder import TierEmbedder
 
 _ANSWER_TAG: Final = "answer"
+_BLOCKED_MAX: Final = 2_000
+"""Interactions that one transaction blocks at most where all of a user goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,8 @@ class NoteRemoval:
 
         Args:
             owner: Whose notes.
-            notes_max: How many notes are removed at most; 0 for all. Where there are as many or more, the rest and the
-                block are left for a repeat.
+            notes_max: How many notes are removed at most; 0 for all. Where there are as many or more, the rest and what
+                names them are left for a repeat.
         """
 
         async def work(writer: NoteWriter) -> OwnerRemoval:
@@ -116,6 +118,9 @@ class NoteRemoval:
             both = replace(rest, notes=removed.notes + rest.notes, links=removed.links + rest.links)
             return OwnerRemoval(both, has_more=False)
 
+        # First, as none of it is counted: a call that ends here leaves all counts to its repeat.
+        while await self._store.write(owner, lambda writer: writer.block_some(_BLOCKED_MAX)) == _BLOCKED_MAX:
+            pass
         removal = await self._store.write(owner, work)
         if self._maintenance is not None and not removal.has_more:
             await self._maintenance.remove_owner(owner)

@@ -217,7 +217,7 @@ class NoteService:
 
         Raises:
             NotFound: The owner has no such note.
-            Conflict: It has another etag, or its text was changed at the same time.
+            Conflict: It has another etag, or its text was changed concurrently.
             InvalidArgument: The request id was used for something else.
         """
         before = (await self._store.get(command.owner, command.note_id, links_max=0)).note
@@ -230,7 +230,7 @@ class NoteService:
             note = self._changed(current, command.changes)
             is_text_changed = self._texts(note) != self._texts(current)
             if is_text_changed and (embedded is None or self._texts(note) != self._texts(expected)):
-                raise Conflict("the note was changed at the same time")
+                raise Conflict("the note was changed concurrently")
             await writer.update_notes([note], earlier=Earlier.WRONG if command.is_correction else Earlier.KEPT)
             links: Sequence[Link] = ()
             if is_text_changed and embedded is not None:
@@ -295,7 +295,7 @@ class NoteService:
     async def search(self, command: SearchNotes) -> list[ScoredNote]:
         """Notes by similarity and over links, as of a time where one is given.
 
-        What is returned is counted behind the response.
+        What is returned is counted after the response.
         """
         if command.vector is None:
             vector = await self._embedder.embed_query(command.query)

@@ -257,6 +257,13 @@ class NoteWriter(UpkeepWrites, Protocol):
         """
         ...
 
+    async def block_some(self, limit: int) -> int:
+        """Block at most so many interactions that were processed, as a part of the removal of all notes; how many.
+
+        A driver whose `delete_all` blocks them all in little time may leave it to that, and return 0.
+        """
+        ...
+
     async def delete_all(self) -> RemovedCounts:
         """Delete all notes, and block all interactions that were processed."""
         ...

@@ -1,16 +1,37 @@
-"""What serves at an address."""
+"""What serves at an address.
+
+The probe of a container imports this every few seconds: it must not import mneme_client, which takes more processor
+time than the call itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from mneme_client import Tls
-from mneme_client.channel import Connection
+
+class Encryption(Protocol):
+    """Encryption of a connection, as `mneme_client.Tls` describes it."""
+
+    @property
+    def root_certificates(self) -> bytes | None:
+        """Authorities that are trusted, as PEM; None: those of the system."""
+
+    @property
+    def private_key(self) -> bytes | None:
+        """Key of the caller's certificate, as PEM."""
+
+    @property
+    def certificate_chain(self) -> bytes | None:
+        """The caller's certificate, as PEM."""
+
+    @property
+    def server_name(self) -> str | None:
+        """Name in the server's certificate, when it is not the target's."""
 
 
 class Answer(Enum):
@@ -22,7 +43,7 @@ class Answer(Enum):
     STRANGER = "something other than gRPC listens"
 
 
-async def ask(target: str, *, tls: Tls | None = None, timeout_seconds: float = 1.0) -> Answer:
+async def ask(target: str, *, tls: Encryption | None = None, timeout_seconds: float = 1.0) -> Answer:
     """Checks the health of the service at a target, without a credential."""
     async with _channel(target, tls) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)  # its stubs declare no methods
@@ -38,7 +59,9 @@ async def ask(target: str, *, tls: Tls | None = None, timeout_seconds: float = 1
     return Answer.NOT_SERVING
 
 
-async def is_met(target: str, condition: str, *, tls: Tls | None = None, timeout_seconds: float = 1.0) -> bool | None:
+async def is_met(
+    target: str, condition: str, *, tls: Encryption | None = None, timeout_seconds: float = 1.0
+) -> bool | None:
     """Whether the service at a target reports a condition, such as `maintenance`, as met; None where it has none."""
     async with _channel(target, tls) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
@@ -49,11 +72,17 @@ async def is_met(target: str, condition: str, *, tls: Tls | None = None, timeout
     return bool(response.status == health_pb2.HealthCheckResponse.SERVING)
 
 
-def _channel(target: str, tls: Tls | None) -> grpc.aio.Channel:
-    connection = Connection(target, None, tls)
-    credentials, options = connection.credentials(), connection.options()
-    if credentials is None:
+def _channel(target: str, tls: Encryption | None) -> grpc.aio.Channel:
+    options: list[tuple[str, str | int]] = [("grpc.enable_retries", 0)]
+    if tls is None:
         return grpc.aio.insecure_channel(target, options=options)
+    if tls.server_name:
+        options.append(("grpc.ssl_target_name_override", tls.server_name))
+    credentials = grpc.ssl_channel_credentials(
+        root_certificates=tls.root_certificates,
+        private_key=tls.private_key,
+        certificate_chain=tls.certificate_chain,
+    )
     return grpc.aio.secure_channel(target, credentials, options=options)
 
 

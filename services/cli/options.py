@@ -29,17 +29,22 @@ def reader_scope(project: str) -> Scope | None:
     return Scope(ScopeLevel.PROJECT, project_id=project) if project else None
 
 
-User = Annotated[str, typer.Option("--user", "-u", help="Whose memory.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Id of the user.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many memories.")]
 ConversationOption = Annotated[
-    str, typer.Option("--conversation", "-c", help="The running conversation: its last turns count as well.")
+    str, typer.Option("--conversation", "-c", help="The running conversation, whose last turns are included.")
 ]
 AsOf = Annotated[
     datetime | None,
-    typer.Option("--as-of", parser=parse_time, metavar="TIME", help='What "yesterday" is counted from.'),
+    typer.Option(
+        "--as-of",
+        parser=parse_time,
+        metavar="TIME",
+        help='The time at which memories are true, and that "yesterday" refers to.',
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-ReaderProject = Annotated[str, typer.Option("--project", "-p", help="Id of a project: only what it sees.")]
+ReaderProject = Annotated[str, typer.Option("--project", "-p", help="Id of a project: only memories that it sees.")]
 Embedded = Annotated[
     bool,
     typer.Option("--embedded", help="Start all services in this process, on the data folder, for this one call."),

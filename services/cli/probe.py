@@ -1,7 +1,7 @@
 """Whether the service of this container is healthy: `python -m services.cli.probe`, exit code 0 or 1.
 
-Container engines ask every few seconds, so this imports less than `mneme health` does, and needs no arguments: it
-finds the service by the variables that the service itself was started with.
+Container engines ask every few seconds, so this imports gRPC and little else, and needs no arguments: it finds the
+service by the variables that the service itself was started with.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme_client import DEFAULT_TARGET, Tls
 from services.cli.health import Answer, ask
 
 if TYPE_CHECKING:
@@ -21,19 +21,30 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 3.0  # shorter than the timeout of container engines, so that the reason is printed
 
+_DEFAULT_LISTEN = "127.0.0.1:7700"  # the gateway's, where MNEME_LISTEN is not set
 _WILDCARDS = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 - recognised, not bound
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTls:
+    """TLS of a call to the service itself."""
+
+    root_certificates: bytes  # PEM
+    private_key: bytes  # PEM
+    certificate_chain: bytes  # PEM
+    server_name: str | None
 
 
 def own_target(environment: Mapping[str, str]) -> str:
     """Where the service that listens on MNEME_LISTEN is reached from its own machine."""
-    listen = environment.get("MNEME_LISTEN") or DEFAULT_TARGET
+    listen = environment.get("MNEME_LISTEN") or _DEFAULT_LISTEN
     if listen.startswith("unix:"):
         return listen
     host, _, port = listen.rpartition(":")
     return f"{_WILDCARDS.get(host, host)}:{port}"
 
 
-def own_tls(environment: Mapping[str, str]) -> Tls | None:
+def own_tls(environment: Mapping[str, str]) -> OwnTls | None:
     """TLS for a call to the service itself: its own certificate is trusted, and presented as the client's.
 
     The certificate is not for the loopback address, so the server name is taken from it.
@@ -48,7 +59,7 @@ def own_tls(environment: Mapping[str, str]) -> Tls | None:
     from cryptography import x509  # loaded where it is needed
 
     certificate = Path(certificate_file).read_bytes()
-    return Tls(
+    return OwnTls(
         root_certificates=certificate,
         private_key=Path(key_file).read_bytes(),
         certificate_chain=certificate,

@@ -76,8 +76,11 @@ def mark_of(one: Interaction | Note | Memory | RecalledFact | RecalledNote | Fac
     """Words behind a text that holds no more; empty for one that does."""
     fact = one.fact if isinstance(one, RecalledFact) else one
     if isinstance(fact, Fact) and fact.valid_to_time is not None:
-        # What is corrected never held: it ended when it was said.
-        never_held = bool(fact.superseded_by) and fact.valid_to_time == fact.first_observed_time
+        # What is corrected never held: it ended when it was said. A plan that was given up ended as it began.
+        never_held = bool(fact.superseded_by) and fact.valid_to_time in {
+            fact.first_observed_time,
+            fact.valid_from_time,
+        }
         return " (superseded)" if never_held else f" (until {fact.valid_to_time:%Y-%m-%d})"
     if not one.superseded_by:
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+from services.common.addresses import is_loopback
 from services.common.auth import (
     DEVELOPMENT_PRINCIPAL,
     ApiKeyRing,
@@ -17,7 +18,6 @@ from services.common.auth import (
     url_source,
 )
 from services.common.clock import Clock
-from services.common.rpc.server import is_loopback
 
 
 class CredentialSettings(Protocol):

@@ -51,7 +51,9 @@ class Summariser:
     def summarise(self, text: str) -> str:
         """Returns the summary of a text; "" for one that is not long. Never longer than the settings say."""
         settings = self._settings
-        if len(text) < settings.text_tokens_min or self._counter.count_tokens(text) < settings.text_tokens_min:
+        # No token is shorter than a byte; a character of Chinese or Japanese may be three of them.
+        can_be_long = len(text.encode()) >= settings.text_tokens_min
+        if not can_be_long or self._counter.count_tokens(text) < settings.text_tokens_min:
             return ""
         sentences = list(dict.fromkeys(split_sentences(text)[:_SENTENCES_MAX]))
         sizes = [self._counter.count_tokens(f" {sentence}") for sentence in sentences]
@@ -97,13 +99,17 @@ class Summariser:
         return ranked
 
     def _cut(self, sentence: str) -> str:
-        """The longest run of words from its beginning that fits: no sentence of the text does."""
-        words = sentence[: self._settings.tokens_max * 8].split(" ")
-        low, high = 0, len(words)
+        """The longest run of words, or of characters, from its beginning that fits: no sentence of the text does."""
+        start = sentence[: self._settings.tokens_max * 8]
+        # A script without spaces has no words to cut between.
+        return self._longest(start.split(" "), " ") or self._longest(start, "")
+
+    def _longest(self, parts: Sequence[str], separator: str) -> str:
+        low, high = 0, len(parts)
         while low < high:
             middle = (low + high + 1) // 2
-            if self._counter.count_tokens(" ".join(words[:middle])) <= self._settings.tokens_max:
+            if self._counter.count_tokens(separator.join(parts[:middle])) <= self._settings.tokens_max:
                 low = middle
             else:
                 high = middle - 1
-        return " ".join(words[:low])
+        return separator.join(parts[:low])

@@ -16,7 +16,7 @@ _log = structlog.get_logger(__name__)
 
 
 class EpisodeAssessor:
-    """Assesses episodes behind the acknowledgement."""
+    """Assesses episodes after the acknowledgement."""
 
     def __init__(self, importance: ImportanceScorer, summaries: Summariser) -> None:
         """Scores by `importance` and summarises by `summaries`."""

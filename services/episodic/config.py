@@ -66,7 +66,7 @@ class ScoringSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexerSettings:
-    """The worker that embeds and indexes behind the acknowledgement."""
+    """The worker that embeds and indexes after the acknowledgement."""
 
     batch_max: Count = 64  # episodes claimed at once; their rows stay locked while they are embedded
     poll_seconds: Seconds = 2.0  # how often to look for work nobody announced, such as another replica's leftovers
@@ -162,7 +162,7 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSettings:
-    """Access statistics, written behind the response."""
+    """Access statistics, written after the response."""
 
     flush_seconds: Seconds = 1.0  # how long a count may wait to be written
     buffered_max: Count = 50_000  # episodes with uncounted accesses; beyond it accesses are dropped

@@ -1,4 +1,4 @@
-"""The worker behind the acknowledgement: embeds pending episodes, indexes them, then makes them active."""
+"""The worker after the acknowledgement: embeds pending episodes, indexes them, then makes them active."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def deletion(request: internal_pb.DeleteEpisodesRequest, *, tenant_id: str, rule
         raise invalid("episode_ids", "or conversation_id or all_of_user or all_of_tenant is required, and only one")
     if request.all_of_tenant:
         if request.user_id:
-            raise invalid("user_id", "must be empty where everything of the tenant is deleted")
+            raise invalid("user_id", "must be empty if everything of the tenant is deleted")
         return Deletion(TenantId(tenant_id), None, EpisodeSelection())
     whose = owner(tenant_id, request.user_id, rules)
     if request.all_of_user:

@@ -93,7 +93,11 @@ class RemovalStore(Protocol):
         ...
 
     async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> Deleted:
-        """The same with everything of a tenant."""
+        """The same with everything of a tenant.
+
+        A driver may do it in several transactions, of which the last one sees to it that nothing is left. One that
+        fails leaves deleted what earlier ones deleted: the same request goes on from there, and counts all.
+        """
         ...
 
     async def deleted_keys(self, owner: Owner, selection: EpisodeSelection) -> list[EpisodeKey]:

@@ -60,6 +60,7 @@ from services.gateway.journal.uses import UseReports
 from services.gateway.maintenance.service import Maintaining
 from services.gateway.maintenance.servicer import MaintenanceServicer, maintenance_binding
 from services.gateway.marks import Marks, marked
+from services.gateway.note_queries import SEARCH_NOTES, FirstPersonQueries
 from services.gateway.own_methods import own_methods
 from services.gateway.portability.service import Portability
 from services.gateway.portability.servicer import portability_binding
@@ -257,7 +258,10 @@ async def open_gateway(
             metadata,
             grants,
             handlers=own_methods(use_cases, windows, grants),
-            completions={GET_SUGGESTIONS: RecentQueries(recall_log, resources.clock, chosen.suggestions)},
+            completions={
+                GET_SUGGESTIONS: RecentQueries(recall_log, resources.clock, chosen.suggestions),
+                SEARCH_NOTES: FirstPersonQueries(speakers),
+            },
             check_user=use_cases.reader.user,
             on_change=profiles.expire,
             deadline_seconds=chosen.deadline_seconds,
@@ -299,7 +303,7 @@ async def open_gateway(
                 purges_after=partial(purges_after, pool),
             ),
             embedding_model_binding(
-                EmbeddingModels(PostgresServingModels(pool), serving, _model_checks(upstream)),
+                EmbeddingModels(PostgresServingModels(pool), serving, _model_checks(upstream), clock=resources.clock),
                 deadline_seconds=use_cases.deadline_seconds,
             ),
             maintenance_binding(

@@ -39,6 +39,7 @@ from services.gateway.recall.model import (
     ScorePart,
     TierReport,
 )
+from services.gateway.recall.superseded import Superseded
 from services.gateway.recall.trust import SourceTrust
 from services.gateway.tokens import ConsistencyTokens
 
@@ -118,12 +119,7 @@ def recall_response(recalled: Recalled) -> recall_pb2.RecallResponse:
         timing = response.stages.add(stage=name, reason=reasons.get(name, ""))
         write_duration(timing.duration, seconds)
     _add_hits(response, recalled.memories, recalled.facts, recalled.notes, superseded_by)
-    for message in response.memories:
-        for one in recalled.superseded.get(message.memory_id, ()):
-            message.superseded_statements.append(marks.without_others(one))
-    bytes_left = marks.BYTES_MAX
-    for turn in response.recent_turns:
-        bytes_left = marks.write_marks(turn, recalled.superseded.get(turn.interaction_id, ()), bytes_left)
+    _add_marks(response, recalled.superseded)
     if recalled.is_consistent is not None:
         response.consistent = recalled.is_consistent
     return response
@@ -134,7 +130,8 @@ def recall_stream_response(part: TierResult | Recalled) -> recall_pb2.RecallStre
     if isinstance(part, Recalled):
         return recall_pb2.RecallStreamResponse(response=recall_response(part))
     tier_result = recall_pb2.TierResult(tier=tier_report(part.report), recent_turns=part.recent_turns)
-    _add_hits(tier_result, part.memories, part.facts, part.notes)
+    _add_hits(tier_result, part.memories, part.facts, part.notes, part.superseded_by)
+    _add_marks(tier_result, part.superseded)
     return recall_pb2.RecallStreamResponse(tier_result=tier_result)
 
 
@@ -312,6 +309,16 @@ def _add_hits(
         note_message.source_trust = _trust(note.source_trust)
         if note.matched_attachment is not None:
             note_message.matched_attachment = note.matched_attachment
+
+
+def _add_marks(message: recall_pb2.RecallResponse | recall_pb2.TierResult, superseded: Superseded) -> None:
+    """Write which statements of the turns of a message are superseded."""
+    for memory in message.memories:
+        for one in superseded.get(memory.memory_id, ()):
+            memory.superseded_statements.append(marks.without_others(one))
+    bytes_left = marks.BYTES_MAX
+    for turn in message.recent_turns:
+        bytes_left = marks.write_marks(turn, superseded.get(turn.interaction_id, ()), bytes_left)
 
 
 def _trust(model: SourceTrust) -> recall_pb2.SourceTrust:

@@ -175,7 +175,7 @@ class RequestReader:
     def recall_stream(self, request: recall_pb2.RecallStreamRequest, tenant_id: str, *, now: datetime) -> RecallQuery:
         """The query of a streamed recall."""
         try:
-            return self.recall(request.recall, tenant_id, now=now)
+            return replace(self.recall(request.recall, tenant_id, now=now), method="RecallStream")
         except InvalidArgument as error:
             raise InvalidArgument(
                 error.message,
@@ -224,7 +224,7 @@ class RequestReader:
         if query is None:
             raise AssertionError("a query without a violation was read")
         wanted = min(query.limit, max(self._limits.recall.limit_default, budget // settings.tokens_per_memory))
-        return replace(query, wanted=wanted), ContextRequest(budget, section_budgets, order)
+        return replace(query, wanted=wanted, method="BuildContext"), ContextRequest(budget, section_budgets, order)
 
     @staticmethod
     def _section_budgets(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
 from itertools import groupby
 from typing import Final
 from uuid import NAMESPACE_OID, UUID, uuid5
@@ -42,6 +44,14 @@ _PASSING: Final = (StoreUnavailable, Conflict, LimitExceeded, DeadlineExceeded)
 """Failures that say nothing about an event."""
 
 
+@dataclass(frozen=True, slots=True)
+class SessionDefaults:
+    """What a session of the tier has that asks for nothing."""
+
+    window_turns: int
+    ttl: timedelta
+
+
 class SessionArchive:
     """Writes log events of the session tier to the journal, each at least once and with one effect.
 
@@ -69,21 +79,26 @@ class SessionArchive:
         done = 0
         for tenant_id, user_id in dict.fromkeys((event.tenant_id, event.user_id) for event in listed.events):
             try:
-                done += await self._write_listed(tenant_id, user_id, _TIMEOUT_SECONDS)
+                done += (await self._write_listed(tenant_id, user_id, _TIMEOUT_SECONDS))[0]
             except MnemeError as error:
                 _log.warning("session_events_not_archived", reason=error.reason)
             except Exception:
                 _log.exception("session_events_not_archived")
         return done
 
-    async def settle(self, tenant_id: str, user_id: str, *, timeout_seconds: float) -> None:
+    async def settle(self, tenant_id: str, user_id: str, *, timeout_seconds: float) -> SessionDefaults:
         """Writes all events of a user.
+
+        Returns:
+            What a session has that asks for nothing, as the tier is set now.
 
         Raises:
             MnemeError: The tier or the journal did not respond, or the journal does not take one of them.
         """
-        while await self._write_listed(tenant_id, user_id, timeout_seconds):
-            pass
+        while True:
+            done, defaults = await self._write_listed(tenant_id, user_id, timeout_seconds)
+            if not done:
+                return defaults
 
     @contextlib.asynccontextmanager
     async def paused(self, tenant_id: str, user_id: str) -> AsyncIterator[None]:
@@ -102,13 +117,16 @@ class SessionArchive:
         """
         await self._archive(event.tenant_id, event.user_id, [pb.LogEvent.FromString(event.payload)])
 
-    async def _write_listed(self, tenant_id: str, user_id: str, timeout_seconds: float) -> int:
-        """Lists events of a user and writes them; returns how many."""
+    async def _write_listed(self, tenant_id: str, user_id: str, timeout_seconds: float) -> tuple[int, SessionDefaults]:
+        """Lists events of a user and writes them; returns how many, and the tier's defaults."""
         async with self.paused(tenant_id, user_id):
             listed = await self._upstream.session.log_events(
                 worker_principal(tenant_id), pb.ListLogEventsRequest(user_id=user_id), timeout_seconds=timeout_seconds
             )
-            return await self._write(tenant_id, user_id, listed.events, timeout_seconds) if listed.events else 0
+            defaults = SessionDefaults(listed.defaults.window_turns, listed.defaults.ttl.ToTimedelta())
+            if not listed.events:
+                return 0, defaults
+            return await self._write(tenant_id, user_id, listed.events, timeout_seconds), defaults
 
     async def _write(self, tenant_id: str, user_id: str, events: Sequence[pb.LogEvent], timeout_seconds: float) -> int:
         """Writes events in their order, up to one that fails; that one is set aside after some attempts.
@@ -221,9 +239,11 @@ def interaction_id(user_id: str, conversation_id: str, text: str) -> str:
 
 
 def _record(settings: pb.SessionSettings) -> SessionRecord:
-    return SessionRecord(
-        settings.window_turns, settings.ttl.ToTimedelta(), moment(settings.set_time, field_path="set_time")
-    )
+    created = None
+    if settings.HasField("session_create_time"):
+        created = moment(settings.session_create_time, field_path="session_create_time")
+    set_time = moment(settings.set_time, field_path="set_time")
+    return SessionRecord(settings.window_turns, settings.ttl.ToTimedelta(), set_time, created)
 
 
 def _end(event: pb.LogEvent) -> EndCommand:

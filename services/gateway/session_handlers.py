@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 from mneme.session.v1 import session_pb2 as pb
 from services.common.auth import Principal, current_principal
@@ -16,11 +18,16 @@ from services.common.scope import Scope
 from services.common.turns import TURNS_APART, Turn
 from services.common.validation import Violations
 from services.gateway.door import Handler
+from services.gateway.journal.ending import SessionRequest
 from services.gateway.journal.model import RememberCommand
 from services.gateway.servicer import Handlers, caller_of
 from services.gateway.sessions import FoundSession
 
 _SERVICE: Final = "mneme.session.v1.SessionService"
+
+
+_Request: TypeAlias = pb.CreateSessionRequest | pb.ExtendSessionRequest | pb.DeleteSessionRequest
+_Response = TypeVar("_Response", pb.CreateSessionResponse, pb.ExtendSessionResponse, pb.DeleteSessionResponse)
 
 
 class SessionHandlers(Handlers):
@@ -39,6 +46,9 @@ class SessionHandlers(Handlers):
     async def create_session(self, request: pb.CreateSessionRequest, _context: Context) -> pb.CreateSessionResponse:
         """A session that its store lost exists yet; the settings of a new one are in the log before the response."""
         self._use.reader.user(request.user_id, request_id=request.request_id)
+        return await self._once(request, pb.CreateSessionResponse, partial(self._create, request))
+
+    async def _create(self, request: pb.CreateSessionRequest) -> pb.CreateSessionResponse:
         principal = current_principal()
         if request.conversation_id:
             with contextlib.suppress(InvalidArgument):  # the tier names what else is wrong
@@ -91,6 +101,9 @@ class SessionHandlers(Handlers):
     async def extend_session(self, request: pb.ExtendSessionRequest, _context: Context) -> pb.ExtendSessionResponse:
         """A session that its store lost is rebuilt; the new time to live is in the log before the response."""
         self._check(request)
+        return await self._once(request, pb.ExtendSessionResponse, partial(self._extend, request))
+
+    async def _extend(self, request: pb.ExtendSessionRequest) -> pb.ExtendSessionResponse:
         principal = current_principal()
         await self._use.sessions.find(
             principal, request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
@@ -104,6 +117,9 @@ class SessionHandlers(Handlers):
     async def delete_session(self, request: pb.DeleteSessionRequest, _context: Context) -> pb.DeleteSessionResponse:
         """What the session holds past the log, unless discarded, and its end are in the log before the response."""
         self._check(request)
+        return await self._once(request, pb.DeleteSessionResponse, partial(self._delete, request))
+
+    async def _delete(self, request: pb.DeleteSessionRequest) -> pb.DeleteSessionResponse:
         principal = current_principal()
         await self._use.sessions.find(
             principal, request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
@@ -116,6 +132,30 @@ class SessionHandlers(Handlers):
         await self._use.sessions.expel(
             principal, request.user_id, request.conversation_id, timeout_seconds=self._seconds_left()
         )
+        return response
+
+    async def _once(
+        self, request: _Request, response_type: type[_Response], work: Callable[[], Awaitable[_Response]]
+    ) -> _Response:
+        """The response of `work`, or that of the first such request.
+
+        The tier has records of its own, for calls at its port; without Redis they end with its process, and a late
+        repeat of a deletion would end the conversation's next session.
+        """
+        caller, method = caller_of(current_principal()), request.DESCRIPTOR.name.removesuffix("Request")
+        known = SessionRequest(request.user_id, method, request.request_id, request_digest(request))
+        stored = await self._use.journal.first_response(caller, known)
+        if stored is not None:
+            first = response_type.FromString(stored)
+            first.session.user_id = request.user_id
+            first.session.conversation_id = request.conversation_id or first.session.conversation_id
+            return first
+        response = await work()
+        anonymous = response_type.FromString(response.SerializeToString())
+        anonymous.session.ClearField("user_id")
+        if request.conversation_id:  # else it is the tier's, and says nothing of the user
+            anonymous.session.ClearField("conversation_id")
+        await self._use.journal.put_response(caller, known, anonymous.SerializeToString())
         return response
 
     async def _found(self, user_id: str, conversation_id: str) -> FoundSession:

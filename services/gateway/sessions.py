@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import structlog
 
@@ -15,16 +15,16 @@ from mneme.session.v1 import session_pb2
 from services.common.auth import Principal
 from services.common.background import BackgroundWork
 from services.common.clock import Clock
-from services.common.convert import scope_to_proto, turn_to_proto
+from services.common.convert import scope_to_proto, timestamp, turn_to_proto
 from services.common.errors import MnemeError, NotFound
 from services.common.paging import RESPONSE_BYTES_MAX, fitting
 from services.common.scope import GLOBAL_SCOPE, Scope
-from services.common.settings_types import Count, Duration, Seconds
+from services.common.settings_types import Count, Seconds
 from services.common.turns import Turn
 from services.gateway.journal.ending import SessionRecord
 from services.gateway.journal.model import Appended, Interaction, RememberCommand
 from services.gateway.journal.store import Journal
-from services.gateway.session_archive import SessionArchive
+from services.gateway.session_archive import SessionArchive, SessionDefaults
 from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
 
@@ -38,10 +38,8 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 class SessionSettings:
     """How the gateway uses the session tier."""
 
-    ttl: Duration = timedelta(seconds=3600)  # lifetime after the last write in which a lost session is rebuilt
-    window_turns: Count = 10  # turns that a rebuilt session begins with
     append_budget_seconds: Seconds = 0.005  # what the attempt to append may add to an acknowledgement
-    append_timeout_seconds: Seconds = 1.0  # for the attempt itself, which goes on behind the acknowledgement
+    append_timeout_seconds: Seconds = 1.0  # for the attempt itself, which goes on after the acknowledgement
     archive_seconds: Seconds = 1.0  # between looks for turns that were put into sessions past the gateway
     appends_max: Count = 64  # attempts that may be under way; beyond it turns are left to their delivery
 
@@ -61,6 +59,8 @@ class _Lost:
 
     turns: Sequence[session_pb2.SessionTurn]
     record: SessionRecord | None  # its own settings
+    create_time: datetime | None
+    earlier_turn_count: int  # turns of the session before these
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,9 @@ class SessionAccess:
         """
         place = _Place(principal, user_id, conversation_id, timeout_seconds)
         response = await self._append(place, turns)
-        # Positions begin at 0: a new session that begins later has lost what came before.
-        if response is None or (response.created and turns[0].position > 0):
+        # Positions begin at 0: a new session that begins later has lost what came before. One that ends before the log
+        # does has lost what came after: another call took back the session that had it.
+        if response is None or (response.created and (turns[0].position > 0 or await self._has_later(place, turns))):
             try:
                 response = await self._put_back(place) or response
             except MnemeError:
@@ -236,38 +237,57 @@ class SessionAccess:
     async def _put_back(self, place: _Place) -> session_internal_pb2.IngestTurnsResponse | None:
         """Rebuilds a session from the log, with its own settings; None where there is nothing or its time is over."""
         # What was put in past the gateway, and a deletion, may not be in the log yet.
-        await self._archive.settle(place.principal.tenant_id, place.user_id, timeout_seconds=place.timeout_seconds)
+        tenant_id, seconds = place.principal.tenant_id, place.timeout_seconds
+        defaults = await self._archive.settle(tenant_id, place.user_id, timeout_seconds=seconds)
         for _ in range(_PUT_BACK_ATTEMPTS):
-            lost = await self._logged(place)
+            lost = await self._logged(place, defaults)
             if lost is None:
                 return None
-            response = await self._append(place, lost.turns, lost.record)
+            response = await self._append(place, lost.turns, lost)
+            if response is not None and response.created and await self._has_later(place, lost.turns):
+                # Logged while this call read the log, and appended to a session that was taken back meanwhile.
+                lost = await self._logged(place, defaults)
+                response = await self._append(place, lost.turns) if lost is not None else response
             if response is not None:
                 return response
         return None  # ended as often as it was put back
 
-    async def _logged(self, place: _Place) -> _Lost | None:
+    async def _has_later(self, place: _Place, turns: Sequence[session_pb2.SessionTurn]) -> bool:
+        """Whether the log has turns of the session behind these."""
+        where = (place.principal.tenant_id, place.user_id, place.conversation_id)
+        newest = await self._journal.session_interactions(*where, limit=1)
+        return bool(newest) and newest[-1].position > (turns[-1].position if turns else -1)
+
+    async def _logged(self, place: _Place, defaults: SessionDefaults) -> _Lost | None:
         """The session as the log has it, as far as a message holds it; None where its lifetime is over."""
         where = (place.principal.tenant_id, place.user_id, place.conversation_id)
         record = await self._journal.session_record(*where)
-        chosen = record or SessionRecord(self._settings.window_turns, self._settings.ttl, _LONG_AGO)
+        chosen = record or SessionRecord(defaults.window_turns, defaults.ttl, _LONG_AGO)
         logged = await self._journal.session_interactions(*where, limit=chosen.window_turns)
         active_time = max([chosen.active_time, *(said.create_time for said in logged[-1:])])
         if active_time + chosen.ttl <= self._clock.now():
             return None
+        began = await self._journal.session_beginning(*where)
         turns = [session_turn(interaction) for interaction in reversed(logged)]
-        return _Lost(turns[: fitting(turns, bytes_max=RESPONSE_BYTES_MAX)][::-1], record)
+        held = turns[: fitting(turns, bytes_max=RESPONSE_BYTES_MAX)][::-1]
+        # Every position was given to a turn once: those of erased turns count too.
+        said_count = logged[-1].position + 1 - began.position if logged else 0
+        return _Lost(held, record, chosen.create_time or began.time, max(0, said_count - len(held)))
 
     async def _append(
-        self, place: _Place, turns: Sequence[session_pb2.SessionTurn], record: SessionRecord | None = None
+        self, place: _Place, turns: Sequence[session_pb2.SessionTurn], lost: _Lost | None = None
     ) -> session_internal_pb2.IngestTurnsResponse | None:
         """Appends turns of the log. None where their session has been ended meanwhile: then it is gone again."""
         request = session_internal_pb2.IngestTurnsRequest(
             user_id=place.user_id, conversation_id=place.conversation_id, turns=turns
         )
+        record = lost.record if lost is not None else None
         if record is not None:
             request.window_turns = record.window_turns
             request.ttl.FromTimedelta(record.ttl)
+        if lost is not None and lost.create_time is not None:
+            request.create_time.CopyFrom(timestamp(lost.create_time))
+            request.earlier_turn_count = lost.earlier_turn_count
         response = await self._upstream.session.append(place.principal, request, timeout_seconds=place.timeout_seconds)
         window = response.session.turns
         is_late = bool(window and turns) and window[-1].position > turns[-1].position

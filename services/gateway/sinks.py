@@ -10,7 +10,7 @@ from mneme.agentic.internal.v1 import notes_pb2
 from mneme.common.internal.v1 import interactions_pb2
 from mneme.episodic.internal.v1 import episodic_internal_pb2
 from mneme.semantic.internal.v1 import semantic_pb2
-from services.common.convert import scope_to_proto, timestamp, turn_to_proto
+from services.common.convert import scope_to_proto, turn_to_proto
 from services.common.errors import Conflict, DeadlineExceeded, LimitExceeded, MnemeError, StoreUnavailable
 from services.common.errors_grpc import from_item_status
 from services.common.turns import MessageRole
@@ -27,6 +27,7 @@ from services.gateway.journal.model import (
     SessionEvent,
     Tier,
 )
+from services.gateway.recall_judgement import recall_judgement
 from services.gateway.session_archive import SessionArchive
 from services.gateway.sessions import SessionAccess, session_turn
 from services.gateway.upstream import Upstream
@@ -214,18 +215,10 @@ class ProfileSink:
         )
 
     async def _judge_recall(self, feedback: Feedback, recall: RecallRecord) -> None:
-        request = semantic_pb2.JudgeRecallRequest(
-            user_id=feedback.user_id,
-            recall_id=recall.recall_id,
-            judgement_id=feedback.feedback_id,
-            feedback=feedback.value,
-            query=recall.query,
-            procedure_ids=recall.procedure_ids,
-            reader_scope=scope_to_proto(recall.scope),
-            recall_time=timestamp(recall.create_time),
-        )
         await self._upstream.profile.judge_recall(
-            worker_principal(feedback.tenant_id), request, timeout_seconds=self._timeout_seconds
+            worker_principal(feedback.tenant_id),
+            recall_judgement(feedback, recall),
+            timeout_seconds=self._timeout_seconds,
         )
 
 

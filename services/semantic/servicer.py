@@ -225,11 +225,12 @@ class SemanticInternalServicer(semantic_pb2_grpc.SemanticInternalServiceServicer
     async def RemoveOwner(self, request: pb.RemoveOwnerRequest, _context: Context) -> pb.RemoveOwnerResponse:
         """See semantic.proto."""
         owner = commands.named_owner(request, current_principal(), limits=self._limits)
-        had_profile = await self._profiles.remove_owner(owner)
+        # First what may take longest and is not counted: a call that ends here leaves the counts to its repeat.
         await self._supersessions.remove_owner(owner)
         await self._code.remove_owner(owner)
         facts = await self._removal.remove_owner(owner)
         procedures = await self._procedures.remove_owner(owner)
+        had_profile = await self._profiles.remove_owner(owner)
         return pb.RemoveOwnerResponse(
             removed_facts=facts,
             removed_profile=had_profile,

@@ -11,7 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 from mneme.session.internal.v1 import session_internal_pb2 as internal_pb
 from mneme.session.v1 import session_pb2 as pb
 from services.common.auth import Principal
-from services.common.convert import scope_from_proto, turn_from_proto
+from services.common.convert import moment, scope_from_proto, turn_from_proto
 from services.common.errors import InvalidArgument
 from services.common.idempotency.model import IdempotencyKey
 from services.common.idempotency.requests import idempotency_key
@@ -32,6 +32,7 @@ from services.session.model import (
     SaidTurn,
     SessionCursor,
     SessionKey,
+    SessionPast,
     SessionSpec,
     moment_of,
 )
@@ -121,14 +122,25 @@ def ingest_command(
     """
     violations = Violations()
     key = _key(request, principal, limits, violations)
-    violations.count("turns", len(request.turns), count_max=limits.append_turns_max)
+    turns_max = max(limits.append_turns_max, limits.window_turns_max)  # a whole window comes where it was lost
+    violations.count("turns", len(request.turns), count_max=turns_max)
     turns = _said_turns(request.turns, now, limits, violations)
     window_turns = request.window_turns if request.HasField("window_turns") else defaults.window_turns
     violations.number("window_turns", window_turns, low=1, high=limits.window_turns_max)
     ttl = _ttl(request.ttl, limits, violations) if request.HasField("ttl") else None
+    violations.number("earlier_turn_count", request.earlier_turn_count, low=0, high=2**31 - 1)
+    past = None
+    if request.HasField("create_time"):
+        past = SessionPast(moment(request.create_time, field_path="create_time"), request.earlier_turn_count)
     violations.raise_if_any()
-    spec = SessionSpec(window_turns, ttl or defaults.ttl)
-    return AppendCommand(key=key, turns=tuple(turns), create_if_missing=True, idempotency_key=None, spec=spec)
+    return AppendCommand(
+        key=key,
+        turns=tuple(turns),
+        create_if_missing=True,
+        idempotency_key=None,
+        spec=SessionSpec(window_turns, ttl or defaults.ttl),
+        past=past,
+    )
 
 
 def events_owner(user_id: str, principal: Principal, *, limits: SessionLimits) -> Owner | None:

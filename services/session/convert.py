@@ -96,6 +96,8 @@ def event_to_proto(event: LogEvent) -> internal_pb.LogEvent:
             message.settings.window_turns = change.spec.window_turns
             message.settings.ttl.FromTimedelta(change.spec.ttl)
             message.settings.set_time.CopyFrom(timestamp(change.set_time))
+            if change.create_time is not None:
+                message.settings.session_create_time.CopyFrom(timestamp(change.create_time))
         case deletion:
             message.deletion.session_create_time.CopyFrom(timestamp(deletion.session_create_time))
     return message

@@ -50,7 +50,9 @@ class SessionInternalServicer(session_internal_pb2_grpc.SessionInternalServiceSe
         """See session_internal.proto."""
         owner = commands.events_owner(request.user_id, current_principal(), limits=self._limits)
         events = await self._sessions.log_events(owner, commands.events_limit(request))
-        return pb.ListLogEventsResponse(events=map(convert.event_to_proto, events))
+        defaults = pb.SessionSettings(window_turns=self._defaults.window_turns)
+        defaults.ttl.FromTimedelta(self._defaults.ttl)
+        return pb.ListLogEventsResponse(events=map(convert.event_to_proto, events), defaults=defaults)
 
     async def AcknowledgeLogEvents(
         self, request: pb.AcknowledgeLogEventsRequest, _context: Context

@@ -16,7 +16,7 @@ from services.session.store import SessionStore
 
 
 class LifetimeReports:
-    """Reports the last read of sessions to the log, behind the responses.
+    """Reports the last read of sessions to the log, after the responses.
 
     A session is reported at most once per half of its time to live, with its latest read. Between two reports the log
     therefore knows of a lifetime that lasts until the next one. A process that is killed loses the reads since the last

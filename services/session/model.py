@@ -38,6 +38,14 @@ class SessionSpec:
     ttl: timedelta  # sliding time to live, positive
 
 
+@dataclass(frozen=True, slots=True)
+class SessionPast:
+    """What a session was before its store lost it, for the call that makes it anew."""
+
+    create_time: datetime
+    turn_count: int  # turns ever appended, without those of the call
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
     """A turn to append, checked and counted."""
@@ -101,6 +109,7 @@ class SettingsChange:
 
     spec: SessionSpec
     set_time: datetime
+    create_time: datetime | None = None  # of the session; None in an event of an earlier release
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +193,7 @@ class AppendCommand:
     create_if_missing: bool
     idempotency_key: IdempotencyKey | None
     spec: SessionSpec | None = None  # of a session that it creates; None: the defaults
+    past: SessionPast | None = None  # of a session that it makes anew
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

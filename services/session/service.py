@@ -164,6 +164,7 @@ class SessionService:
             command.key,
             turns,
             create=spec if command.create_if_missing else None,
+            past=command.past,
             now=self._clock.now(),
             idempotency_key=command.idempotency_key,
             report=report,

@@ -9,7 +9,17 @@ from typing import Generic, Protocol, TypeVar
 
 from services.common.idempotency.model import IdempotencyKey
 from services.common.owners import Owner, TenantId
-from services.session.model import Appended, LogEvent, NewTurn, Report, Session, SessionCursor, SessionKey, SessionSpec
+from services.session.model import (
+    Appended,
+    LogEvent,
+    NewTurn,
+    Report,
+    Session,
+    SessionCursor,
+    SessionKey,
+    SessionPast,
+    SessionSpec,
+)
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -86,6 +96,7 @@ class SessionStore(Protocol):
         turns: Sequence[NewTurn],
         *,
         create: SessionSpec | None,
+        past: SessionPast | None = None,
         now: datetime,
         idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
@@ -101,6 +112,8 @@ class SessionStore(Protocol):
             key: Which session.
             turns: At least one.
             create: What to make the session with where it is missing; None if it must be there.
+            past: What a session was that is made anew: its create time, and the turns to count beside these. Ignored
+                where the session is there.
             now: The present.
             idempotency_key: Of the request.
             report: Whether the new turns are reported to the conversation log.
@@ -148,6 +161,8 @@ class SessionStore(Protocol):
 
     async def log_events(self, owner: Owner | None, *, limit: int, now: datetime) -> list[LogEvent]:
         """Events that were not acknowledged, those of one user in the order of their writes.
+
+        Of all users, those come last whose events were listed last: none hides the others' events by its own.
 
         Args:
             owner: Whose; None for those of all users, as many users as the limit allows.

@@ -18,6 +18,7 @@ ADA = Owner(TenantId("acme"), UserId("ada"))
 BEN = Owner(TenantId("acme"), UserId("ben"))
 OTHER = Owner(TenantId("other"), UserId("ada"))
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+DELETING = Idempotency(Deletion, retention_seconds=1_000.0)
 INDEXING = Idempotency(IndexOutcome, retention_seconds=1_000.0)
 
 
@@ -109,6 +110,16 @@ class CodeStoreContract:
         assert await write(store, packed("a.py"), key=key) == first
         with pytest.raises(InvalidArgument):
             await write(store, packed("b.py"), key=IdempotencyKey("p", "request", "other"))
+
+    async def test_spec_6_3_equal_deletions_at_once_have_one_response(self, store: CodeStore) -> None:
+        key = IdempotencyKey("p", "request", "digest")
+
+        async def once(records: IdempotencyRecords, work: Callable[[], Awaitable[Deletion]]) -> Deletion:
+            return await DELETING.run(records, key, work, now=NOON, user_id=ADA.user_id, resource_id=lambda _: "r")
+
+        await write(store, packed("a.py"))
+        responses = await asyncio.gather(*(store.delete(ADA, "r", once) for _ in range(4)))
+        assert responses == [Deletion("r", 1)] * 4
 
     async def test_a_deleted_repository_comes_back_in_another_epoch(self, store: CodeStore) -> None:
         await write(store, packed("a.py"))

@@ -239,6 +239,17 @@ class EpisodeRemovalContract:
         assert await replica.deleted_owners(TenantId("other")) == []
         assert await listed(replica, SAME_NAME_ELSEWHERE) == [6]
 
+    async def test_spec_6_3_a_repeated_deletion_of_a_tenant_leaves_what_was_stored_since(
+        self, store: EpisodeStore
+    ) -> None:
+        await insert(store, new_episode(1), new_episode(2), new_episode(3, owner=BOB))
+        assert (await store.delete_tenant(TENANT, key=write("t"), now=NOW)).episodes == 3
+        await insert(store, new_episode(4), new_episode(5, owner=BOB))
+        assert (await store.delete_tenant(TENANT, key=write("t"), now=NOW)).episodes == 3
+        assert (await listed(store), await listed(store, BOB)) == ([4], [5])
+        assert (await store.delete_tenant(TENANT, key=write("u"), now=NOW)).episodes == 2
+        assert (await listed(store), await listed(store, BOB)) == ([], [])
+
     async def test_spec_7_1_nobody_removes_what_is_another_ones(self, store: EpisodeStore) -> None:
         await insert(store, new_episode(1))
         for number, stranger in enumerate((SAME_NAME_ELSEWHERE, BOB)):

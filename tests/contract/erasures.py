@@ -8,11 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from services.common.errors import InvalidArgument, NotFound, Reason
+from services.common.errors import Conflict, InvalidArgument, NotFound, Reason
 from services.common.scope import GLOBAL_SCOPE, Scope, ScopeLevel
-from services.gateway.erasure.model import EraseCommand, ItemKind, Progress, Step, Target, TargetKind
+from services.gateway.erasure.model import EarlierErasure, EraseCommand, ItemKind, Progress, Step, Target, TargetKind
 from services.gateway.erasure.store import ErasureStore
 from services.gateway.grants.model import MemoryKind
+from services.gateway.journal.model import FeedbackCommand, RecallRecord
 from services.gateway.journal.store import Journal
 from tests.contract.journal import ACME, OTHER, append, command
 from tests.support.clock import FakeClock
@@ -43,6 +44,41 @@ async def collected(store: ErasureStore, *kinds: ItemKind) -> list[str]:
 class ErasureStoreContract:
     """Subclass it with fixtures `erasures`, `second` (another store on the same engine), `journal` and `clock`."""
 
+    async def test_spec_6_6_judged_recalls_of_what_is_erased_lose_their_queries_and_are_named(
+        self, erasures: ErasureStore, journal: Journal, clock: FakeClock
+    ) -> None:
+        one, two = (await append(journal, command("a", "b"))).interaction_ids
+        judged, unjudged, purged = (f"0190a1b2-0000-7000-8000-0000000000a{number}" for number in range(3))
+        memories = ((MemoryKind.EPISODE, one), (MemoryKind.FACT, two))
+        procedure_id = "0190a1b2-0000-7000-8000-0000000000b0"
+        record = RecallRecord(
+            "acme", judged, "u1", memories, clock.now(), query="a?", scope=P1, procedure_ids=(procedure_id,)
+        )
+        await journal.add_recalls([record, replace(record, recall_id=unjudged)])
+        for number, (recall_id, value) in enumerate(((judged, 1), (judged, -1), (purged, 1))):
+            given = FeedbackCommand(f"f{number}", "u1", memories, value, b"f%d" % number, recall_id)
+            await journal.append_feedback(ACME, given)
+            clock.advance(seconds=1)
+        await erasures.begin(ACME, erase())
+        async with erasures.claim() as claim:
+            assert claim is not None
+            await claim.forget_recalls("u2", [two])
+            assert (await claim.items(ItemKind.RECALL, after="", limit=9))[0] == []
+            await claim.forget_recalls("u1", [two])  # the fact alone
+            items, _ = await claim.items(ItemKind.RECALL, after="", limit=9)
+            assert [(item.user_id, item.item_id) for item in items] == [("u1", judged), ("u1", purged)]
+            first, second = await claim.judgements("u1", [judged, purged])
+            assert await claim.judgements("u2", [judged, purged]) == []
+            await claim.save(Progress())
+        assert first.recall == replace(record, memories=(), query="")
+        assert first.value == -1
+        assert second.recall is not None
+        assert (second.recall.recall_id, second.recall.query, second.recall.scope) == (purged, "", GLOBAL_SCOPE)
+        for recall_id in (judged, unjudged):
+            found = await journal.recall_record("acme", "u1", recall_id)
+            assert found is not None
+            assert (found.query, found.memories) == ("", memories[:1])
+
     async def test_spec_6_6_erasures_are_listed_newest_first(self, erasures: ErasureStore, clock: FakeClock) -> None:
         made = []
         for i, user_id in enumerate(("u1", "u2", "u1", "u1")):
@@ -63,7 +99,7 @@ class ErasureStoreContract:
         begun, replayed = await erasures.begin(ACME, erase())
         assert (begun.target, begun.step, replayed) == (CONVERSATION, Step.COLLECT, False)
         assert await second.begin(ACME, erase()) == (begun, True)
-        assert await second.earlier(ACME, erase()) == begun
+        assert await second.earlier(ACME, erase()) == EarlierErasure(begun)
         assert await second.get("acme", begun.erasure_id) == begun
         with pytest.raises(InvalidArgument) as caught:
             await erasures.begin(ACME, EraseCommand("e1", b"other", CONVERSATION))
@@ -71,6 +107,19 @@ class ErasureStoreContract:
         with pytest.raises(NotFound):
             await erasures.get("other", begun.erasure_id)
         assert await erasures.earlier(OTHER, erase()) is None
+
+    async def test_spec_6_3_a_call_that_erases_nothing_is_recorded(
+        self, erasures: ErasureStore, second: ErasureStore
+    ) -> None:
+        assert await erasures.settle_nothing(ACME, erase()) == EarlierErasure(None)
+        assert await second.settle_nothing(ACME, erase()) == EarlierErasure(None)
+        assert await second.earlier(ACME, erase()) == EarlierErasure(None)
+        with pytest.raises(Conflict):
+            await second.begin(ACME, erase())
+        with pytest.raises(InvalidArgument):
+            await second.settle_nothing(ACME, EraseCommand("e1", b"other", CONVERSATION))
+        begun, _ = await erasures.begin(ACME, EraseCommand("e2", b"", CONVERSATION))
+        assert await second.settle_nothing(ACME, EraseCommand("e2", b"", CONVERSATION)) == EarlierErasure(begun)
 
     async def test_spec_6_6_one_worker_has_an_erasure_and_a_crash_changes_nothing(
         self, erasures: ErasureStore, second: ErasureStore, journal: Journal

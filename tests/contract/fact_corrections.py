@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from services.common.comparing.port import ThreadComparer
@@ -68,6 +71,20 @@ class FactCorrectionsContract:
             assert {end for predicate, end in ends.items() if predicate not in expected} <= {(None, None)}
         [listed], _ = await marking.list_page(ADA, state=None, after=None, page_size=5)
         assert (listed.premise, supersession_to_proto(listed).premise) == (about, ""), "shown with PREMISE_ENDED alone"
+
+    async def test_spec_3_7_what_a_correction_says_held_since_what_it_corrects(
+        self, service: FactService, marking: SupersessionService
+    ) -> None:
+        wrong, right = spoken(1, "I live in Leeds."), spoken(9, "I live in York.")
+        [old] = (await service.extract(ADA.tenant_id, [wrong]))[0].fact_ids
+        await marking.mark(ADA, [(turn(1), wrong.turn.content)], turn(9), end_time=wrong.turn.time)
+        [new] = (await service.extract(ADA.tenant_id, [right]))[0].fact_ids
+        for days, found, listed in ((0, set(), set()), (5, {old, new}, {new})):
+            held_at = wrong.turn.time + timedelta(days=days - 1)
+            hits = await service.search(replace(_asked("I live in"), held_at=held_at))
+            assert {hit.fact.fact_id for hit in hits} == found
+            page = await service.list_facts(ListFacts(ADA, FactFilter(), 10, None, held_at=held_at))
+            assert {fact.fact_id for fact in page.facts} == listed
 
     @pytest.mark.parametrize(
         ("about", "is_called_wrong", "is_ended"),

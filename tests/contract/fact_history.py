@@ -98,13 +98,39 @@ class FactHistoryContract:
         [york] = await enter(store, ADA, [boat(9, draft=lives_in("York"))])
         await store.archive(ADA, [leeds, tea])
 
-        async def found(held_at: datetime | None) -> set[FactId]:
-            return {hit.fact.fact_id for hit in await service.search(asked("Ann lives in", held_at=held_at))}
+        async def found(held_at: datetime | None, known_at: datetime | None = None) -> set[FactId]:
+            wanted = asked("Ann lives in", held_at=held_at, known_at=known_at)
+            return {hit.fact.fact_id for hit in await service.search(wanted)}
 
         assert await found(None) == {york}
-        assert await found(day(5)) == {leeds, tea, york}
-        assert await found(day(2)) == {leeds, york}, "tea was not known"
+        assert await found(day(5)) == {leeds, tea}, "York came later"
+        assert await found(day(2)) == {leeds}, "nobody had said that Ann likes tea"
+        assert await found(day(0)) == set()
         assert await found(day(10)) == {tea, york}, "Leeds had ended"
+        assert await found(day(5), known_at=day(10)) == {leeds, tea}
+        assert await found(day(2), known_at=day(5)) == {leeds}
+        assert await found(day(0), known_at=day(10)) == set()
+
+    async def test_spec_3_7_searches_and_lists_as_of_a_time_know_stated_validity(
+        self, make_store: MakeStore, make_service: MakeService
+    ) -> None:
+        store, service = make_store(EVIDENCE), make_service(EVIDENCE)
+        leeds, york = (
+            replace(lives_in("Leeds"), valid_from=day(-50), valid_to=day(-10)),
+            replace(lives_in("York"), valid_from=day(-10)),
+        )
+        leeds_id, york_id = await enter(store, ADA, [boat(1, draft=leeds), boat(2, draft=york)])
+
+        async def found(held_at: datetime) -> set[FactId]:
+            return {hit.fact.fact_id for hit in await service.search(asked("Ann lives in", held_at=held_at))}
+
+        async def listed(held_at: datetime) -> set[FactId]:
+            page = await service.list_facts(ListFacts(ADA, FactFilter(), 9, None, held_at=held_at))
+            return {fact.fact_id for fact in page.facts}
+
+        assert (await found(day(-60)), await listed(day(-60))) == (set(), set())
+        assert (await found(day(-20)), await listed(day(-20))) == ({leeds_id}, {leeds_id}), "though it was said later"
+        assert (await found(day(-5)), await listed(day(-5))) == ({leeds_id, york_id}, {york_id})
 
     async def test_spec_3_7_lists_as_of_a_time_have_what_held_then(
         self, make_store: MakeStore, make_service: MakeService

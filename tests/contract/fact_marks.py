@@ -203,6 +203,23 @@ class FactMarksContract:
         found = await service.get(ADA, later)
         assert (found.valid_to_time, found.superseded_by) == (NOON + timedelta(days=9), turn(1))
 
+    async def test_spec_3_7_a_change_to_come_ends_a_fact_on_its_day_unless_it_is_called_off_before(
+        self, make_store: MakeStore, service: FactService, supersessions: SupersessionStore
+    ) -> None:
+        store, day = make_store(EvidenceSettings()), NOON + timedelta(days=200)
+        [earlier] = await enter(store, ADA, [boat(1, 0)])
+        [later] = await enter(store, ADA, [boat(9, 2, draft=likes("trains"))])
+        one = replace(mark(1), end_time=day)
+        await supersessions.put(ADA, [one, replace(mark(9, 1, winner=12), standing_statement="It is off.")])
+        assert (await service.get(ADA, earlier)).valid_to_time == day, "another sentence is called off"
+        await supersessions.resolve(ADA, one.supersession_id, Decision.EARLIER_STANDS, once)
+        assert (await service.get(ADA, earlier)).valid_to_time is None
+        assert (await service.get(ADA, later)).valid_to_time == one.create_time, "what is turned is off at once"
+        await supersessions.resolve(ADA, one.supersession_id, Decision.LATER_STANDS, once)
+        await supersessions.put(ADA, [mark(9, 2, winner=13)])
+        assert (await service.get(ADA, earlier)).valid_to_time is None
+        assert (await service.get(ADA, later)).superseded_by == turn(13)
+
     async def test_spec_3_5_a_fact_that_is_said_again_holds_again(
         self, make_store: MakeStore, service: FactService, supersessions: SupersessionStore
     ) -> None:

@@ -95,6 +95,9 @@ class NoteUpkeepContract:
             await store.write(owner, lambda w, n=notes: w.add_notes(n, vectors, model=embedder.model_id))  # type: ignore[misc]
         assert await store.note_owners(after=None, limit=9) == [ANN, BOB, OTHER_TENANTS_ANN]
         assert await store.note_owners(after=ANN, limit=1) == [BOB]
+        assert await store.note_owners(after=ANN, limit=9) == [BOB, OTHER_TENANTS_ANN]
+        assert await store.note_owners(after=BOB, limit=1) == [OTHER_TENANTS_ANN]
+        assert await store.note_owners(after=OTHER_TENANTS_ANN, limit=9) == []
         page = await store.active_notes(ANN, after=note_id(1), limit=1, model=embedder.model_id)
         assert [stored.note.note_id for stored in page] == [note_id(2)]
         assert page[0].vector is not None

@@ -66,6 +66,20 @@ class SessionEventsContract(SessionStoreTests):
             clock.advance(timedelta(minutes=5))
             assert await store.log_events(ADA, limit=99, now=clock.now()) == []
 
+    async def test_spec_6_5_a_user_whose_events_stay_does_not_hide_those_of_others(
+        self, store: SessionStore, clock: FakeClock
+    ) -> None:
+        await store.append(key(), [turn(n) for n in "abc"], create=SPEC, now=clock.now(), report=Report.BOUNDED)
+        for owner in (BOB, OTHER):
+            clock.advance(timedelta(seconds=1))
+            await store.append(key("s1", owner), [turn("d")], create=SPEC, now=clock.now(), report=Report.BOUNDED)
+        listed = []
+        for _ in range(3):
+            clock.advance(timedelta(seconds=1))
+            events = await store.log_events(None, limit=1, now=clock.now())
+            listed += [event.key.owner for event in events]
+        assert listed == [ADA, BOB, OTHER]
+
     async def test_a_write_that_the_log_has_is_not_reported(self, store: SessionStore, clock: FakeClock) -> None:
         await store.append(key(), [turn("a")], create=SPEC, now=clock.now())
         await store.append(key(), [turn("a")], create=None, now=clock.now(), report=Report.BOUNDED)
@@ -89,7 +103,9 @@ class SessionEventsContract(SessionStoreTests):
         await store.delete(key(), now=clock.now(), report=Report.ALWAYS)
         events = await store.log_events(ADA, limit=9, now=clock.now())
         assert kinds(events) == ["SettingsChange", "a", "SettingsChange", "Deletion"]
-        assert events[2].content == SettingsChange(SessionSpec(SPEC.window_turns, timedelta(hours=2)), clock.now())
+        assert events[2].content == SettingsChange(
+            SessionSpec(SPEC.window_turns, timedelta(hours=2)), clock.now(), created
+        )
         assert events[3].content == Deletion(created)
 
     async def test_spec_1_5_discarded_turns_do_not_reach_the_log(self, store: SessionStore, clock: FakeClock) -> None:

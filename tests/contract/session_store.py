@@ -20,6 +20,7 @@ from services.session.model import (
     Session,
     SessionCursor,
     SessionKey,
+    SessionPast,
     SessionSpec,
 )
 from services.session.store import SessionStore
@@ -173,6 +174,20 @@ class SessionStoreContract(SessionRequestsContract, SessionEventsContract):
         # What a session was made with stays, whatever a later append would make it with.
         appended = await self.append(store, clock, [turn("d")], create=SPEC)
         assert (ids(appended.session), appended.session.spec) == (["c", "d"], spec)
+
+    async def test_spec_1_5_a_session_that_is_made_anew_has_its_past(
+        self, store: SessionStore, clock: FakeClock
+    ) -> None:
+        past = SessionPast(clock.now() - timedelta(hours=1), turn_count=7)
+        turns = [turn("h", 7), turn("i", 8)]
+        made = (await store.append(key(), turns, create=SPEC, past=past, now=clock.now())).value
+        assert made.is_created
+        await store.append(key(), [turn("j", 9)], create=SPEC, past=past, now=clock.now())
+        session = (await store.get(key(), now=clock.now())).value
+        assert (session.create_time, session.turn_count) == (past.create_time, 10)
+        assert ids(session) == ["h", "i", "j"]
+        (listed,) = (await store.list_sessions(ADA, limit=5, after=None, now=clock.now())).value
+        assert (listed.create_time, listed.turn_count) == (past.create_time, 10)
 
     async def test_late_turns_take_their_place(self, store: SessionStore, clock: FakeClock) -> None:
         await self.append(store, clock, [turn("c", 2), turn("a", 0)])

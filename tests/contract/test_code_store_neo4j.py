@@ -13,11 +13,11 @@ from services.semantic.code.stores.neo4j import Neo4jCodeStore
 from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from tests.contract.code_store import CodeStoreContract
 from tests.contract.fact_drivers import semantic_graph
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 
 class TestNeo4jCodeStore(CodeStoreContract):
-    @pytest.fixture(params=ENCRYPTION)
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
 

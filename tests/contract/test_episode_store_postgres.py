@@ -1,16 +1,21 @@
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 
 import asyncpg
 import pytest
 
 from services.common.errors import StoreUnavailable
+from services.common.idempotency.model import IdempotencyKey
 from services.common.postgres.pool import PoolSettings, create_pool
 from services.common.postgres.server import EmbeddedPostgres
+from services.common.postgres.tenancy import tenant_transaction
+from services.episodic.model import Owner, TenantId, UserId
+from services.episodic.removal_store import Deleted
 from services.episodic.store import EpisodeFilter, EpisodeStore
 from services.episodic.stores.postgres import MIGRATIONS_FOLDER, SCHEMA, PostgresEpisodeStore
 from tests.contract.episode_background import NOW, insert
-from tests.contract.episode_samples import GLOBAL, OWNER, new_episode
+from tests.contract.episode_samples import GLOBAL, OWNER, new_episode, write
 from tests.contract.episode_store import EpisodeStoreContract
 from tests.support.encryption import ENCRYPTION, chosen_keys
 from tests.support.postgres import DatabaseUrls, fresh_postgres
@@ -75,3 +80,35 @@ class TestPostgresEpisodeStore(EpisodeStoreContract):
         await pool.close()
         with pytest.raises(StoreUnavailable):
             await store.insert(OWNER.tenant_id, [new_episode(1)], now=NOW)
+
+
+class _Interrupted(PostgresEpisodeStore):
+    """Its server is away after the first transaction of a deletion."""
+
+    async def _delete_users(self, tenant_id: TenantId, key: IdempotencyKey, now: datetime) -> bool:
+        assert await super()._delete_users(tenant_id, key, now)
+        raise StoreUnavailable("postgres")
+
+
+async def test_spec_6_6_deletion_of_a_tenant_resumes_and_counts_what_the_interrupted_call_deleted(
+    database: DatabaseUrls, encryption: str, tmp_path: Path
+) -> None:
+    keys = chosen_keys(encryption, tmp_path, SCHEMA)
+    owners = [Owner(OWNER.tenant_id, UserId(f"user{number}")) for number in range(5)]
+    async with await create_pool(database.app, PoolSettings(size_max=4)) as pool:
+        kinds = (_Interrupted, PostgresEpisodeStore)
+        stores = [kind(pool, model="model-a", keys=keys, deleted_max=4) for kind in kinds]
+        for owner in owners:
+            await insert(stores[0], *(new_episode(number, owner=owner) for number in range(3)))
+        with pytest.raises(StoreUnavailable):
+            await stores[0].delete_tenant(OWNER.tenant_id, key=write("t"), now=NOW)
+        found = [await stores[1].list_episodes(owner, EpisodeFilter(), limit=9, after=None) for owner in owners]
+        assert list(map(len, found)) == [0, 0, 3, 3, 3]
+        await insert(stores[0], new_episode(7, owner=owners[0]))
+        for _ in range(2):
+            deleted = await stores[1].delete_tenant(OWNER.tenant_id, key=write("t"), now=NOW)
+            assert deleted == Deleted(16, 6 if encryption == "encrypted" else 0)
+        assert await stores[1].deleted_owners(OWNER.tenant_id) == owners
+        async with tenant_transaction(pool, OWNER.tenant_id) as connection:
+            records = await connection.fetch("SELECT request_id, response FROM episodic.idempotency_records")
+        assert [row["request_id"] for row in records] == ["t"], "nothing is left of the progress"

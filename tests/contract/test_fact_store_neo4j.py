@@ -19,7 +19,7 @@ from tests.contract.fact_removal import FactRemovalContract
 from tests.contract.fact_samples import ANN, BO, DAY_ONE
 from tests.contract.fact_store import FactStoreContract, MakeStore
 from tests.contract.idempotency_records import record
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def graph(neo4j_url: str) -> AsyncIterator[Graph]:
 
 
 class TestNeo4jFactStore(FactStoreContract):
-    @pytest.fixture(params=ENCRYPTION)
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
 

@@ -21,11 +21,11 @@ from tests.contract.fact_merges import FactMergesContract
 from tests.contract.fact_store import MakeStore
 from tests.contract.fact_supports import FactSupportsContract
 from tests.contract.fact_upkeep import FactUpkeepContract
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 
 class TestNeo4jFactUpkeep(FactUpkeepContract, FactMergesContract, FactSupportsContract):
-    @pytest.fixture(params=ENCRYPTION)
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
 

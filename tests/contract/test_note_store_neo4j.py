@@ -26,7 +26,7 @@ from tests.contract.note_store import NoteStoreContract
 from tests.contract.note_upkeep import NoteUpkeepContract
 from tests.contract.note_use import NoteUseContract
 from tests.contract.note_versions import NoteVersionsContract
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 _QUERIES = {
     name: query
@@ -47,7 +47,7 @@ class TestNeo4jNoteStore(
     NoteUseContract,
     NoteVersionsContract,
 ):
-    @pytest.fixture(params=ENCRYPTION)
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def encryption(self, request: pytest.FixtureRequest) -> str:
         return str(request.param)
 
@@ -82,6 +82,16 @@ async def test_pages_are_read_in_the_order_of_an_index(graph: Graph, name: str) 
     plan = operators(await graph.explain(_QUERIES[name]))
     # By the numbers of nodes at the moment, which other tests change, some of the order may be left to a partial one.
     assert not {"Sort", "Top"} & set(plan)
+
+
+async def test_spec_6_9_pages_of_maintenance_read_no_more_than_they_return(graph: Graph) -> None:
+    for query in neo4j_upkeep.OVER_USERS:
+        plan = operators(await graph.explain(query))
+        users = plan[plan.index("Union") :]
+        assert users[: users.index("NodeUniqueIndexSeek") + 1][-2:] == ["Limit", "NodeUniqueIndexSeek"]
+        assert not [operator for operator in plan if operator.endswith("Scan")]
+    assert "PartialTop" in operators(await graph.explain(neo4j_upkeep.ACTIVE_LINKS))
+    assert "Top" not in operators(await graph.explain(neo4j_upkeep.NOTES_OF_OTHER_MODELS))
 
 
 @pytest.mark.parametrize("name", sorted(_QUERIES))

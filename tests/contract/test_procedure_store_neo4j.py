@@ -12,12 +12,12 @@ from services.semantic.procedures.store import ProcedureStore
 from services.semantic.procedures.stores.neo4j import Neo4jProcedureStore
 from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from tests.contract.fact_drivers import semantic_graph
-from tests.contract.procedure_store import ProcedureStoreContract
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.contract.procedure_erasure import ProcedureErasureContract
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 
-class TestNeo4jProcedureStore(ProcedureStoreContract):
-    @pytest.fixture(params=ENCRYPTION)
+class TestNeo4jProcedureStore(ProcedureErasureContract):
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
 

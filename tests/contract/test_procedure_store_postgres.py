@@ -12,11 +12,11 @@ from services.semantic.procedures.store import ProcedureStore
 from services.semantic.procedures.stores.postgres import PostgresProcedureStore
 from services.semantic.stores.postgres import SCHEMA
 from tests.contract.fact_drivers import semantic_pool
-from tests.contract.procedure_store import ProcedureStoreContract
+from tests.contract.procedure_erasure import ProcedureErasureContract
 from tests.support.encryption import ENCRYPTION, chosen_keys
 
 
-class TestPostgresProcedureStore(ProcedureStoreContract):
+class TestPostgresProcedureStore(ProcedureErasureContract):
     @pytest.fixture(params=ENCRYPTION)
     async def store(
         self, postgres_server: EmbeddedPostgres, request: pytest.FixtureRequest, tmp_path: Path

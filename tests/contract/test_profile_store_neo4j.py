@@ -13,11 +13,11 @@ from services.semantic.profile.stores.neo4j import Neo4jProfileStore
 from services.semantic.stores.neo4j_sealing import DATA_KEYS
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.profile_store import ProfileStoreContract
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 
 class TestNeo4jProfileStore(ProfileStoreContract):
-    @pytest.fixture(params=ENCRYPTION)
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
 

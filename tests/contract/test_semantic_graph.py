@@ -51,6 +51,9 @@ async def test_no_query_reads_a_whole_label(neo4j_url: str) -> None:
     # Neither sorts nor reads more than it returns: what it takes is the beginning of an index.
     assert "Top" not in plans[facts.LIST_FACTS]
     assert "Top" not in plans[facts.RECORDS]
+    assert "Top" not in plans[vectors.FORMER]
+    for query in (upkeep.COUNTS, vectors.OWNERS):
+        assert list(plans[query]).count("Limit") >= 2  # of the users of one tenant, and of later ones
     assert all("NodeVectorIndexSearch" in plans[query] for query in (facts.SEARCH, supports.SIMILAR))
 
 

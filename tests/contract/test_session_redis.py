@@ -1,6 +1,7 @@
 """Sessions in Redis: one server, Clusters, and behind Sentinels."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,21 @@ from services.common.encryption.envelope import DecryptionError
 from services.common.encryption.key_file import add_key
 from services.session.model import Report
 from services.session.stores.redis import RedisSessionStore
+from services.session.stores.redis_script import Argument, Script
 from tests.contract.session_events import SessionRemovalContract
 from tests.contract.session_samples import ADA, SPEC, STORE_SETTINGS, key, turn
 from tests.contract.session_store import SessionStoreContract
 from tests.support.clock import FakeClock
 from tests.support.encryption import carried_keys
-from tests.support.redis import dump, redis_cluster_url, redis_store, redis_url, require_redis_server, unused_prefix
+from tests.support.redis import (
+    dump,
+    redis_calls,
+    redis_cluster_url,
+    redis_store,
+    redis_url,
+    require_redis_server,
+    unused_prefix,
+)
 from tests.support.redis_group import RedisClusterGroup, SentinelGroup, running
 
 __all__ = ["redis_cluster_url", "redis_url"]
@@ -106,6 +116,71 @@ class TestRedisSessionStoreWithEncryption(SessionStoreContract, SessionRemovalCo
         ) as without:
             with pytest.raises(DecryptionError):
                 await without.get(key(), now=clock.now())
+
+
+class TestRedisSessionStoreInPages(SessionStoreContract):
+    """Every response of Redis holds one turn."""
+
+    @pytest.fixture
+    async def store(self, redis_url: str, key_prefix: str, tmp_path: Path) -> AsyncIterator[RedisSessionStore]:
+        async with redis_store(
+            redis_url,
+            store_settings=STORE_SETTINGS,
+            key_prefix=key_prefix,
+            keys=carried_keys(tmp_path),
+            response_bytes_max=1,
+        ) as store:
+            yield store
+
+    @pytest.fixture
+    async def replica(self, redis_url: str, key_prefix: str, tmp_path: Path) -> AsyncIterator[RedisSessionStore]:
+        keys = carried_keys(tmp_path)
+        async with redis_store(redis_url, store_settings=STORE_SETTINGS, key_prefix=key_prefix, keys=keys) as replica:
+            yield replica
+
+
+async def test_spec_1_3_a_long_window_is_read_in_responses_of_bounded_size(redis_url: str) -> None:
+    sizes: list[int] = []
+    async with redis_calls(redis_url) as (calls, settings):
+        run = calls.run
+
+        async def measured(script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> list[bytes]:
+            response = await run(script, keys, arguments)
+            parts: list[object] = list(response)  # counts as well as texts
+            sizes.append(sum(len(part) for part in parts if isinstance(part, bytes)))
+            return response
+
+        calls.run = measured  # type: ignore[method-assign]
+        store = RedisSessionStore(calls, settings, STORE_SETTINGS, response_bytes_max=20_000)
+        said = [turn(f"t{number}", content=f"{number} " + "x" * 5_000) for number in range(10)]
+        for one in said:
+            await store.append(key(), [one], create=replace(SPEC, window_turns=10), now=FakeClock().now())
+        sizes.clear()
+        window = (await store.get(key(), now=FakeClock().now())).value.turns
+    assert [one.turn.content for one in window] == [one.turn.content for one in said]
+    assert len(sizes) == 4
+    assert max(sizes) < 21_000
+
+
+async def test_spec_1_3_a_window_of_which_turns_left_while_it_was_read_has_no_gap(redis_url: str) -> None:
+    now = FakeClock().now()
+    async with redis_calls(redis_url) as (calls, settings):
+        store = RedisSessionStore(calls, settings, STORE_SETTINGS, response_bytes_max=1)
+        await store.append(key(), [turn(f"t{number}") for number in range(10)], create=SPEC, now=now)
+        run = calls.run
+        is_appended = False
+
+        async def interleaved(script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> list[bytes]:
+            nonlocal is_appended
+            if "Payloads of turns" in script.text and not is_appended:
+                is_appended = True
+                await store.append(key(), [turn(f"u{number}") for number in range(3)], create=None, now=now)
+            return await run(script, keys, arguments)
+
+        calls.run = interleaved  # type: ignore[method-assign]
+        reader = RedisSessionStore(calls, settings, STORE_SETTINGS, response_bytes_max=1)
+        found = (await reader.get(key(), now=now)).value.turns
+    assert [one.interaction_id for one in found] == [f"t{number}" for number in range(3, 10)]
 
 
 class TestRedisClusterSessionStore(SessionStoreContract, SessionRemovalContract):

@@ -21,11 +21,11 @@ from services.semantic.supersession.stores.neo4j_queue import Neo4jSupersessionQ
 from tests.contract.fact_drivers import semantic_graph
 from tests.contract.fact_store import MakeStore
 from tests.contract.supersession_queue import SupersessionQueueContract
-from tests.support.encryption import ENCRYPTION, chosen_graph_keys
+from tests.support.encryption import GRAPH_ENCRYPTION, chosen_graph_keys
 
 
 class TestNeo4jSupersessionQueue(SupersessionQueueContract):
-    @pytest.fixture(params=ENCRYPTION)
+    @pytest.fixture(params=GRAPH_ENCRYPTION)
     def keys(self, request: pytest.FixtureRequest, tmp_path: Path) -> GraphDataKeys:
         return chosen_graph_keys(request.param, tmp_path, DATA_KEYS)
 

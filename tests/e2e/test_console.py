@@ -125,6 +125,28 @@ async def test_spec_9_6_facts_lie_on_a_time_line_with_their_history(
     await look(page, "fact")
 
 
+async def test_spec_9_6_a_fact_without_a_predicate_is_on_the_time_line_too(
+    page: Page, secured_stack: RunningStack
+) -> None:
+    user_id = f"bare-{uuid.uuid4().hex[:6]}"
+    text = "Rex lives in Bruges."
+    async with secured_stack.client("writer") as client:
+        await client.create_fact(user_id, text, FactCategory.CONTEXT, subject="Rex", object="Bruges")
+        await client.create_fact(user_id, "Rex is a good dog.", FactCategory.CONTEXT)
+    await sign_in(page, secured_stack, "reader")
+    await go(page, f"#/facts?user={user_id}")
+    assert await page.run("document.querySelectorAll('.chart rect.lane').length") == 2
+    assert text in await page.run("document.querySelector('.chart').textContent")
+
+
+async def test_spec_9_6_the_same_question_is_asked_again(page: Page, secured_stack: RunningStack, user: str) -> None:
+    await sign_in(page, secured_stack, "reader")
+    await go(page, f"#/search?user={user}&q=dog")
+    await page.run("document.querySelector('main').replaceChildren(document.querySelector('main form'))")
+    await page.click("Recall")
+    await page.until(f"document.querySelector('main h1') && {SETTLED}")
+
+
 async def test_spec_9_6_the_graph_is_walked_by_keyboard(page: Page, secured_stack: RunningStack, user: str) -> None:
     await sign_in(page, secured_stack, "reader")
     await go(page, f"#/notes?user={user}")

@@ -66,6 +66,7 @@ async def production(server: DatabaseUrls, neo4j_url: str, qdrant_url: str, tmp_
     return file
 
 
+@pytest.mark.proof("make test-proofs")
 async def test_a_copy_to_production_and_back_answers_as_before_everywhere(
     filled: Filled,
     production: Path,

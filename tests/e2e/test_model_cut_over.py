@@ -204,7 +204,7 @@ def process_of(service: str, others: set[psutil.Process]) -> psutil.Process | No
     return None
 
 
-@pytest.mark.ci("a process for each service, some of them killed")
+@pytest.mark.proof("make test-proofs")
 async def test_spec_8_4_processes_follow_a_cut_over_and_kills_leave_one_state(
     tmp_path: Path, model_folder: Path, second_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

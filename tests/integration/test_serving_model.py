@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from services.common.auth import Principal, Role
-from services.common.errors import FailedPrecondition, StoreUnavailable
+from services.common.errors import FailedPrecondition, InvalidArgument, StoreUnavailable
+from services.common.idempotency.model import IdempotencyKey
 from services.common.postgres.pool import create_pool
 from services.common.postgres.server import EmbeddedPostgres
 from services.common.serving_model.following import ServingModel, ServingModelSettings, following
 from services.common.serving_model.postgres import PostgresServingModels
 from services.common.serving_model.store import ModelHolder, ServingState
 from services.gateway.embedding_model.service import EmbeddingModels, TierCheck
+from tests.support.clock import FakeClock
 from tests.support.maintenance import MAINTENANCE
 from tests.support.postgres import fresh_postgres
 
@@ -36,8 +39,12 @@ async def process(store: PostgresServingModels, name: str, *models: str) -> Asyn
         yield serving
 
 
+def request(request_id: str = "", digest: str = "d") -> IdempotencyKey:
+    return IdempotencyKey(ADMIN.principal_id, request_id or str(uuid.uuid4()), digest)
+
+
 def models_of(store: PostgresServingModels, serving: ServingModel) -> EmbeddingModels:
-    return EmbeddingModels(store, serving, [])
+    return EmbeddingModels(store, serving, [], clock=FakeClock())
 
 
 async def test_spec_8_4_a_choice_is_made_once_and_has_a_way_back(store: PostgresServingModels) -> None:
@@ -77,15 +84,41 @@ async def test_spec_8_4_all_processes_follow_a_cut_over_and_the_way_back(store: 
     async with process(store, "a", OLD, NEW) as first, process(store, "b", OLD, NEW) as second:
         assert (first.current, second.current) == (OLD, OLD)
         for model, former in ((NEW, OLD), (OLD, NEW)):
-            state = await models_of(store, first).cut_over(ADMIN, model, allow_gaps=False, seconds_left=9.0)
+            state = await models_of(store, first).cut_over(ADMIN, request(), model, allow_gaps=False, seconds_left=9.0)
             assert first.current == model  # the one that made it at once
             assert state.choice is not None
             assert state.choice.former == former
             async with asyncio.timeout(60):
                 await second.changed(former)
-        await models_of(store, first).cut_over(ADMIN, NEW, allow_gaps=False, seconds_left=9.0)
+        await models_of(store, first).cut_over(ADMIN, request(), NEW, allow_gaps=False, seconds_left=9.0)
     async with process(store, "c", OLD, NEW) as restarted, process(store, "d", NEW, OLD) as exchanged:
         assert (restarted.current, exchanged.current) == (NEW, NEW)
+
+
+async def test_spec_6_3_a_late_repeat_of_a_cut_over_returns_the_first_response_and_changes_nothing(
+    store: PostgresServingModels,
+) -> None:
+    async with process(store, "a", OLD, NEW) as serving:
+        models = models_of(store, serving)
+        first = await models.cut_over(ADMIN, request("r1"), NEW, allow_gaps=False, seconds_left=9.0)
+        assert first.serving == NEW == serving.current
+        unchanged = await models.cut_over(ADMIN, request("r2"), NEW, allow_gaps=False, seconds_left=9.0)
+        await models.cut_over(ADMIN, request("r3"), OLD, allow_gaps=False, seconds_left=9.0)
+        assert await models.cut_over(ADMIN, request("r1"), NEW, allow_gaps=False, seconds_left=9.0) == first
+        assert await models.cut_over(ADMIN, request("r2"), NEW, allow_gaps=False, seconds_left=9.0) == unchanged
+        assert (await models.state()).serving == OLD == serving.current
+        with pytest.raises(InvalidArgument):
+            await models.cut_over(ADMIN, request("r1", "other"), OLD, allow_gaps=False, seconds_left=9.0)
+
+
+async def test_spec_6_3_equal_cut_overs_at_once_have_one_response(store: PostgresServingModels) -> None:
+    async with process(store, "a", OLD, NEW) as serving:
+        models = models_of(store, serving)
+        calls = (models.cut_over(ADMIN, request("r1"), NEW, allow_gaps=False, seconds_left=9.0) for _ in range(4))
+        first, *others = await asyncio.gather(*calls)
+        assert others == [first] * 3
+        assert first.choice is not None
+        assert first.choice.revision == 1
 
 
 async def test_spec_8_4_a_cut_over_is_refused_where_a_process_does_not_hold_the_model(
@@ -94,9 +127,9 @@ async def test_spec_8_4_a_cut_over_is_refused_where_a_process_does_not_hold_the_
     async with process(store, "a", OLD, NEW) as serving, process(store, "b", OLD):
         models = models_of(store, serving)
         with pytest.raises(FailedPrecondition, match=r"1 processes do not hold the model new-2: episodic \(b\)"):
-            await models.cut_over(ADMIN, NEW, allow_gaps=True, seconds_left=9.0)
+            await models.cut_over(ADMIN, request(), NEW, allow_gaps=True, seconds_left=9.0)
         with pytest.raises(FailedPrecondition, match="the gateway does not hold"):
-            await models.cut_over(ADMIN, THIRD, allow_gaps=True, seconds_left=9.0)
+            await models.cut_over(ADMIN, request(), THIRD, allow_gaps=True, seconds_left=9.0)
         assert await store.read() is None
 
 
@@ -112,12 +145,12 @@ async def test_spec_8_4_a_cut_over_is_refused_where_episodes_facts_or_notes_lack
 
     checks = [check(2, "episodes of {} users"), check(0, "{} facts"), check(10, "{} notes")]
     async with process(store, "a", OLD, NEW) as serving:
-        models = EmbeddingModels(store, serving, checks)
+        models = EmbeddingModels(store, serving, checks, clock=FakeClock())
         says = "lacks episodes of 2 users, 10 notes or more: wait until the job on users, the job on notes has run"
         with pytest.raises(FailedPrecondition, match=says):
-            await models.cut_over(ADMIN, NEW, allow_gaps=False, seconds_left=9.0)
+            await models.cut_over(ADMIN, request(), NEW, allow_gaps=False, seconds_left=9.0)
         assert serving.current == OLD
-        assert (await models.cut_over(ADMIN, NEW, allow_gaps=True, seconds_left=9.0)).serving == NEW
+        assert (await models.cut_over(ADMIN, request(), NEW, allow_gaps=True, seconds_left=9.0)).serving == NEW
 
 
 async def test_spec_8_4_a_start_with_the_former_model_alone_is_refused_until_the_way_back(

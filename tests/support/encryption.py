@@ -17,6 +17,9 @@ from services.common.encryption.ring import DataKeyRing
 ENCRYPTION = ("plain", pytest.param("encrypted", marks=pytest.mark.ci("repeats encrypted what runs plain")))
 """Parameters of fixtures that run a contract both ways."""
 
+GRAPH_ENCRYPTION = ("plain", pytest.param("encrypted", marks=pytest.mark.proof("make test-proofs")))
+"""The same for Neo4j, which takes minutes for what PostgreSQL shows in seconds."""
+
 
 def key_ring(folder: Path) -> DataKeyRing:
     """A ring of its own on the folder's key file, which is made where needed."""

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import importlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import grpc
 from google.protobuf import descriptor_pool, message_factory
-from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.json_format import ParseDict
 
-from services.gateway.door import TIER_SERVICES
+from mneme.gateway import v1 as gateway_v1
 
-OWN = ("Memory", "Conversation", "Delivery", "Grant", "Document", "Maintenance", "Erasure", "Audit")
-SERVICES = (*(f"mneme.gateway.v1.{name}Service" for name in OWN), *(service.full_name for service in TIER_SERVICES))
+
+def _public_services() -> Sequence[ServiceDescriptor]:
+    """The services of all protos that callers use."""
+    root = Path(gateway_v1.__path__[0]).parents[2]
+    modules = sorted(
+        ".".join(file.relative_to(root).with_suffix("").parts)
+        for file in root.glob("mneme/*/v1/*_pb2.py")
+        if "internal" not in file.parts
+    )
+    files = [importlib.import_module(module).DESCRIPTOR for module in modules]
+    return [service for file in files for service in file.services_by_name.values()]
+
+
+SERVICES = tuple(service.full_name for service in _public_services())
 GLOBAL, PROJECT = {"level": "SCOPE_LEVEL_GLOBAL"}, {"level": "SCOPE_LEVEL_PROJECT", "project_id": "p1"}
 
 
@@ -31,6 +45,7 @@ class Ids:
     supersession: str
     procedure: str
     run: str
+    model: str
 
 
 Fields = Mapping[str, Any]
@@ -120,6 +135,7 @@ async def one_of_everything(call: Caller) -> Ids:
         superseded.supersession_id,
         procedure.procedure.procedure_id,
         run.run.run_id,
+        (await call("EmbeddingModelService.GetEmbeddingModel", {})).state.serving_model,
     )
 
 

@@ -6,14 +6,18 @@ where the engine is installed; elsewhere tests that need it are skipped, or fail
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
-from services.common.neo4j.graph import Graph, Neo4jServer, Neo4jSettings, open_graph
+from services.common.errors import StoreUnavailable
+from services.common.neo4j.graph import Graph, GraphTransaction, Neo4jServer, Neo4jSettings, open_graph
 from services.common.neo4j.migrations import migrate_graph
 from tests.support.engines import SessionEngines
+
+_T = TypeVar("_T")
 
 ON_NEO4J = pytest.param("neo4j", marks=pytest.mark.ci("repeats on Neo4j what runs on PostgreSQL", needs="neo4j"))
 """A parameter of fixtures that start one of several engines."""
@@ -37,6 +41,20 @@ async def fresh_graph(
         for component, folder in migrations:
             await migrate_graph(graph, component=component, folder=folder)
         yield graph
+
+
+class FailingGraph(Graph):
+    """Its server is away after some transactions."""
+
+    def __init__(self, graph: Graph, *, writes: int) -> None:
+        self._graph = graph
+        self._left = writes
+
+    async def write(self, work: Callable[[GraphTransaction], Awaitable[_T]]) -> _T:
+        if not self._left:
+            raise StoreUnavailable("neo4j")
+        self._left -= 1
+        return await self._graph.write(work)
 
 
 async def _empty(graph: Graph) -> None:

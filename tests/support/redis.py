@@ -155,10 +155,13 @@ async def redis_store(
     access: RedisAccess | None = None,
     key_prefix: str | None = None,
     keys: CarriedKeys | None = None,
+    response_bytes_max: int = 1_000_000,
 ) -> AsyncIterator[RedisSessionStore]:
     """An empty store: keys begin with a prefix that no other test has, unless one is given."""
     async with redis_calls(url, settings=settings, access=access, key_prefix=key_prefix) as (calls, chosen):
-        yield RedisSessionStore(calls, chosen, store_settings or StoreSettings(), keys=keys)
+        yield RedisSessionStore(
+            calls, chosen, store_settings or StoreSettings(), keys=keys, response_bytes_max=response_bytes_max
+        )
 
 
 async def dump(url: str, key_prefix: str) -> str:

@@ -10,7 +10,17 @@ from typing import TypeVar
 from services.common.errors import StoreUnavailable
 from services.common.idempotency.model import IdempotencyKey
 from services.common.owners import Owner, TenantId
-from services.session.model import Appended, LogEvent, NewTurn, Report, Session, SessionCursor, SessionKey, SessionSpec
+from services.session.model import (
+    Appended,
+    LogEvent,
+    NewTurn,
+    Report,
+    Session,
+    SessionCursor,
+    SessionKey,
+    SessionPast,
+    SessionSpec,
+)
 from services.session.store import SessionStore, StoreResponse
 
 T = TypeVar("T")
@@ -65,13 +75,14 @@ class SwitchableStore:
         turns: Sequence[NewTurn],
         *,
         create: SessionSpec | None,
+        past: SessionPast | None = None,
         now: datetime,
         idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
     ) -> StoreResponse[Appended]:
         return await self._pass(
             lambda: self._store.append(
-                key, turns, create=create, now=now, idempotency_key=idempotency_key, report=report
+                key, turns, create=create, past=past, now=now, idempotency_key=idempotency_key, report=report
             )
         )
 

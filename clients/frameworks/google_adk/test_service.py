@@ -72,6 +72,15 @@ async def test_an_added_session_is_found_with_author_and_time(service: BaseMemor
     assert all(memory.id for memory in response.memories)
 
 
+async def test_a_refused_event_keeps_no_other_from_being_stored(client: Client, user_id: str) -> None:
+    service = MnemeMemoryService(client)
+    said = [event("I planted tomatoes in March."), event("x" * 2_000_000, event_id="long"), event("Tomatoes need sun.")]
+    for _ in range(2):  # a session is added again and again
+        with pytest.raises(RuntimeError, match=r"1 of .* the others are stored.*event long: "):
+            await service.add_session_to_memory(session(user_id, *said))
+    assert sorted(await found(service, user_id, "tomatoes")) == ["I planted tomatoes in March.", "Tomatoes need sun."]
+
+
 async def test_users_and_applications_are_apart(service: BaseMemoryService, user_id: str) -> None:
     await service.add_session_to_memory(session(user_id, event("The safe code is 4711.")))
     assert await found(service, user_id, "safe code") == ["The safe code is 4711."]

@@ -85,6 +85,18 @@ async def test_a_run_that_is_repeated_is_stored_once(client: Client, user_id: st
     assert [one.turn.content for one in logged] == [KEY, "Noted."]
 
 
+async def test_a_run_returns_its_result_where_memory_cannot_be_written(
+    client: Client, user_id: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fixed(_messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        return ModelResponse(parts=[TextPart("Noted.")])
+
+    agent = Agent(FunctionModel(fixed), capabilities=[MnemeMemory(client, user_id=user_id)])
+    result = await agent.run(KEY, conversation_id="c" * 10_000)  # longer than a conversation's id may be
+    assert result.output == "Noted."
+    assert "is not remembered" in caplog.text
+
+
 async def test_only_text_is_remembered(client: Client, user_id: str) -> None:
     class Place(BaseModel):
         city: str

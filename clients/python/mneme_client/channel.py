@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import grpc
 
@@ -22,7 +24,13 @@ CHANNEL_OPTIONS: tuple[tuple[str, str | int], ...] = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
+    # A connection whose other end vanished without a word is given up after 70 s, not after a quarter of an hour.
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
 )
+
+Credential: TypeAlias = str | Callable[[], str]
+"""An API key, a token of an identity provider, or a function that returns either for each call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class Connection:
     """Everything needed to open a channel."""
 
     target: str
-    api_key: str | None
+    api_key: Credential | None
     tls: Tls | None
 
     def credentials(self) -> grpc.ChannelCredentials | None:
@@ -61,11 +69,12 @@ class Connection:
         return options
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """Metadata of every call: the credential."""
-        return (("authorization", f"Bearer {self.api_key}"),) if self.api_key else ()
+        """Metadata of a call: the credential as it is now."""
+        key = self.api_key() if callable(self.api_key) else self.api_key
+        return (("authorization", f"Bearer {key}"),) if key else ()
 
 
-def make_connection(target: str, api_key: str | None, *, tls: Tls | bool) -> Connection:
+def make_connection(target: str, api_key: Credential | None, *, tls: Tls | bool) -> Connection:
     """Reads the arguments that both clients share.
 
     Raises:

@@ -98,6 +98,11 @@ def from_rpc_failure(failure: RpcFailure, *, method: str) -> MnemeClientError:
     return _error(message, code, details=_details(failure), method=method.lstrip("/"))
 
 
+def client_is_closed(method: str) -> MnemeClientError:
+    """The error of a call of a client that is closed, or that was closed while the call was under way."""
+    return _error("the client is closed", grpc.StatusCode.CANCELLED, details=(), method=method.lstrip("/"))
+
+
 def from_item_status(status: status_pb2.Status) -> MnemeClientError:
     """Reads the error of one item of a batch or stream."""
     return _error(status.message, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), details=status.details)

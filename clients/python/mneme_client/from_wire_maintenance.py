@@ -30,8 +30,13 @@ def run(message: resources.MaintenanceRun, changes: Iterable[resources.Maintenan
         retired_count=message.retired_count,
         create_time=moment(message, "create_time"),
         undone=message.undone,
-        changes=tuple(r.MaintenanceChange(c.action, c.target, json.loads(c.facts or "{}")) for c in changes),
+        changes=tuple(map(change, changes)),
     )
+
+
+def change(message: resources.MaintenanceChange) -> r.MaintenanceChange:
+    """A change that a run made, or would make."""
+    return r.MaintenanceChange(message.action, message.target, json.loads(message.facts or "{}"))
 
 
 def run_with_changes(message: maintenance_pb2.RunJobResponse | maintenance_pb2.GetRunResponse) -> r.MaintenanceRun:

@@ -16,8 +16,9 @@ from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
 from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
-from mneme_client.errors import from_rpc_failure
+from mneme_client.errors import client_is_closed, from_rpc_failure
 from mneme_client.retry import NEVER, RetryPolicy
+from mneme_client.source import RequestSource
 from mneme_client.tracing import CallTracing, TracedCall
 from mneme_client.types import RememberItem
 
@@ -42,7 +43,7 @@ class SyncTransport:
         )
 
     def close(self) -> None:
-        """Closes the channel; calls under way are cancelled."""
+        """Closes the channel; calls under way, and later ones, fail with CANCELLED."""
         self._is_closed = True  # calls cancelled by closing must not be repeated
         self._channel.close()
 
@@ -89,7 +90,8 @@ class SyncTransport:
         def attempt(timeout: float, metadata: Metadata, traced: TracedCall) -> None:
             nonlocal done
             start = done
-            requests = iter(made[start:]) if made is not None else (to_wire.stream_request(item) for item in items)
+            source = RequestSource(items, to_wire.stream_request)
+            requests = iter(source if made is None else made[start:])
             messages = method(requests, timeout=timeout, metadata=metadata)
             try:
                 for message in messages:
@@ -97,6 +99,9 @@ class SyncTransport:
                     traced.responded(message)
                     on_response(message)
                     done += 1
+            except grpc.RpcError:
+                _raise_failure_of(source)
+                raise
             finally:
                 messages.cancel()
 
@@ -114,9 +119,18 @@ class SyncTransport:
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.response_type.FromString,
         )
+
+        def attempt(timeout: float, metadata: Metadata, _traced: TracedCall) -> Any:
+            source = RequestSource(requests, lambda request: request)
+            try:
+                return method(iter(source), timeout=timeout, metadata=metadata)
+            except grpc.RpcError:
+                _raise_failure_of(source)
+                raise
+
         response = self._repeat(
             call.method,
-            lambda timeout, metadata, _: method(iter(requests), timeout=timeout, metadata=metadata),
+            attempt,
             timeout_seconds,
             self._retry if isinstance(requests, list | tuple) else NEVER,
         )
@@ -140,6 +154,8 @@ class SyncTransport:
             while True:
                 count += 1
                 has_begun = False
+                if self._is_closed:
+                    raise client_is_closed(call.method)
                 messages = method(call.request, timeout=max(0.0, deadline - time.monotonic()), metadata=metadata)
                 try:
                     for message in messages:
@@ -171,6 +187,8 @@ class SyncTransport:
             count = 0
             while True:
                 count += 1
+                if self._is_closed:
+                    raise client_is_closed(method)
                 try:
                     response = attempt(max(0.0, deadline - time.monotonic()), metadata, traced)
                     if request is not None:
@@ -184,3 +202,9 @@ class SyncTransport:
                     if delay is None or self._is_closed:
                         raise error from failure
                 time.sleep(delay)
+
+
+def _raise_failure_of(source: RequestSource[Any]) -> None:
+    """Raises why a source could not be read to its end."""
+    if source.failure is not None:
+        raise source.failure from None

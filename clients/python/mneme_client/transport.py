@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 import grpc
@@ -14,8 +14,9 @@ from mneme.gateway.v1 import memory_pb2
 from mneme_client import to_wire
 from mneme_client.calls import REMEMBER_STREAM_METHOD, Call
 from mneme_client.channel import Connection
-from mneme_client.errors import from_rpc_failure
+from mneme_client.errors import client_is_closed, from_rpc_failure
 from mneme_client.retry import NEVER, RetryPolicy
+from mneme_client.source import RequestSource
 from mneme_client.tracing import CallTracing, TracedCall
 from mneme_client.types import RememberItem
 
@@ -32,9 +33,11 @@ class Transport:
         self._retry = retry
         self._tracing = tracing
         self._channel: grpc.aio.Channel | None = None
+        self._is_closed = False
 
     async def close(self) -> None:
-        """Closes the channel; calls under way are cancelled."""
+        """Closes the channel; calls under way, and later ones, fail with CANCELLED."""
+        self._is_closed = True
         if self._channel is not None:
             await self._channel.close()
             self._channel = None
@@ -45,7 +48,7 @@ class Transport:
         Raises:
             MnemeClientError: It failed, repeats included.
         """
-        method = self._open().unary_unary(
+        method = self._open(call.method).unary_unary(
             call.method,
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.response_type.FromString,
@@ -72,7 +75,7 @@ class Transport:
         """
         # Made once, so that a repeat carries the same request ids.
         made = [to_wire.stream_request(item) for item in items] if isinstance(items, list | tuple) else None
-        method = self._open().stream_stream(
+        method = self._open(REMEMBER_STREAM_METHOD).stream_stream(
             REMEMBER_STREAM_METHOD,
             request_serializer=memory_pb2.RememberStreamRequest.SerializeToString,
             response_deserializer=memory_pb2.RememberStreamResponse.FromString,
@@ -82,14 +85,21 @@ class Transport:
         async def attempt(timeout: float, metadata: Metadata, traced: TracedCall) -> None:
             nonlocal done
             start = done
-            requests: Any = made[start:] if made is not None else _requests(items)
-            messages = method(requests, timeout=timeout, metadata=metadata)
+            source: RequestSource[Any] = (
+                RequestSource(items, to_wire.stream_request)
+                if made is None
+                else RequestSource(made[start:], lambda request: request)
+            )
+            messages = method(aiter(source), timeout=timeout, metadata=metadata)
             try:
                 async for message in messages:
                     message.index += start
                     traced.responded(message)
                     on_response(message)
                     done += 1
+            except (grpc.aio.AioRpcError, asyncio.CancelledError):
+                _raise_failure_of(source)
+                raise
             finally:
                 messages.cancel()
 
@@ -102,14 +112,23 @@ class Transport:
         Raises:
             MnemeClientError: It failed, repeats included.
         """
-        method = self._open().stream_unary(
+        method = self._open(call.method).stream_unary(
             call.method,
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.response_type.FromString,
         )
+
+        async def attempt(timeout: float, metadata: Metadata, _traced: TracedCall) -> Any:
+            source = RequestSource(requests, lambda request: request)
+            try:
+                return await method(aiter(source), timeout=timeout, metadata=metadata)
+            except (grpc.aio.AioRpcError, asyncio.CancelledError):
+                _raise_failure_of(source)
+                raise
+
         response = await self._repeat(
             call.method,
-            lambda timeout, metadata, _: method(iter(requests), timeout=timeout, metadata=metadata),
+            attempt,
             timeout_seconds,
             self._retry if isinstance(requests, list | tuple) else NEVER,
         )
@@ -121,7 +140,7 @@ class Transport:
         Raises:
             MnemeClientError: It failed, repeats included.
         """
-        method = self._open().unary_stream(
+        method = self._open(call.method).unary_stream(
             call.method,
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.response_type.FromString,
@@ -144,13 +163,24 @@ class Transport:
                     error = from_rpc_failure(failure, method=call.method)
                     remaining = deadline - time.monotonic()
                     delay = self._retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
-                    if has_begun or delay is None:
+                    if has_begun or delay is None or self._is_closed:
                         raise error from failure
+                except asyncio.CancelledError:
+                    self._raise_if_closed(call.method)
+                    raise
                 finally:
                     messages.cancel()  # if the caller left the loop early; no effect on a finished call
                 await asyncio.sleep(delay)
+                self._raise_if_closed(call.method)
 
-    def _open(self) -> grpc.aio.Channel:
+    def _raise_if_closed(self, method: str) -> None:
+        """Makes an error of a closed channel, whose calls gRPC cancels as if their callers' tasks were cancelled."""
+        if self._is_closed and not _is_cancelling():
+            raise client_is_closed(method) from None
+
+    def _open(self, method: str) -> grpc.aio.Channel:
+        if self._is_closed:
+            raise client_is_closed(method)
         if self._channel is None:
             credentials, options = self._connection.credentials(), self._connection.options()
             self._channel = (
@@ -183,17 +213,21 @@ class Transport:
                     error = from_rpc_failure(failure, method=method)
                     remaining = deadline - time.monotonic()
                     delay = retry.delay_seconds(error, attempt=count, remaining_seconds=remaining)
-                    if delay is None:
+                    if delay is None or self._is_closed:
                         raise error from failure
+                except asyncio.CancelledError:
+                    self._raise_if_closed(method)
+                    raise
                 await asyncio.sleep(delay)
+                self._raise_if_closed(method)
 
 
-async def _requests(
-    items: AsyncIterable[RememberItem] | Iterable[RememberItem],
-) -> AsyncIterator[memory_pb2.RememberStreamRequest]:
-    if isinstance(items, AsyncIterable):
-        async for item in items:
-            yield to_wire.stream_request(item)
-    else:
-        for item in items:
-            yield to_wire.stream_request(item)
+def _raise_failure_of(source: RequestSource[Any]) -> None:
+    """Raises why a source could not be read to its end, unless the caller's task is being cancelled."""
+    if source.failure is not None and not _is_cancelling():
+        raise source.failure from None
+
+
+def _is_cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

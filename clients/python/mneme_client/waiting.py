@@ -21,6 +21,7 @@ class VisibilityWait:
         self._retry = retry
         self._timeout_seconds = timeout_seconds
         self._deadline = time.monotonic() + timeout_seconds
+        self._last_error: MnemeClientError | None = None
 
     def call_timeout_seconds(self) -> float:
         """Deadline of the next call.
@@ -30,15 +31,16 @@ class VisibilityWait:
         """
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
-            raise TimeoutError(f"not visible after {self._timeout_seconds:g} s")
+            because = f"; the last failure: {self._last_error}" if self._last_error else ""
+            raise TimeoutError(f"not visible after {self._timeout_seconds:g} s{because}") from self._last_error
         return min(_CALL_TIMEOUT_SECONDS, remaining)
 
     def delay_seconds(self) -> float:
         """Delay before the next call, so that a service that responds at once is not called in a tight loop."""
         return self._retry.initial_backoff_seconds
 
-    @staticmethod
-    def check(error: MnemeClientError) -> None:
-        """Ignores transient errors, and raises the others."""
+    def check(self, error: MnemeClientError) -> None:
+        """Keeps transient errors, of which the last is the cause of a TimeoutError, and raises the others."""
         if not error.retryable:
             raise error
+        self._last_error = error

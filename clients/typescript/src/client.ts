@@ -26,13 +26,19 @@ import { SessionService } from "../gen/mneme/session/v1/session_pb.js";
 import { MnemeError } from "./errors.js";
 import { DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.js";
 import { Tracing } from "./spans.js";
-import { CallingTransport } from "./transport.js";
+import { CallingTransport, type Credential } from "./transport.js";
 
 /** Settings of a client. */
 export interface ClientOptions {
-  /** Credential; none where the service runs in development mode. */
-  readonly apiKey?: string;
-  /** Deadline of a call, repeats included, where the call has none of its own. 10,000 by default; of streams of requests 300,000. */
+  /**
+   * Credential: an API key or a token of an identity provider; none where the service runs in development mode. A function
+   * is called for each call, so that tokens can be renewed.
+   */
+  readonly apiKey?: Credential;
+  /**
+   * Deadline of a call, repeats included, where the call has none of its own. 10,000 by default. `rememberStream` has 300,000,
+   * and `exportUser`, `importUser` and `recordActivityStream` have an hour.
+   */
   readonly timeoutMs?: number;
   /** When and how often a failed call is repeated. */
   readonly retry?: Partial<RetryPolicy>;
@@ -85,6 +91,7 @@ export class MnemeClient {
   readonly supersessions: Client<typeof SupersessionService>;
 
   private readonly retry: RetryPolicy;
+  private readonly calls: CallingTransport;
 
   /** Use `connect` of "@mneme-ai/client/node" or "@mneme-ai/client/web", unless the transport is one of your own. */
   constructor(
@@ -92,12 +99,12 @@ export class MnemeClient {
     options: ClientOptions = {},
   ) {
     this.retry = { ...DEFAULT_RETRY, ...options.retry };
-    const transport = new CallingTransport(connection.transport, {
-      apiKey: options.apiKey,
+    const transport = (this.calls = new CallingTransport(connection.transport, {
+      credential: options.apiKey,
       timeoutMs: options.timeoutMs ?? 10_000,
       retry: this.retry,
       tracing: new Tracing(connection.system, connection.address, options.tracer, options.capturesContent),
-    });
+    }));
     this.activity = createClient(ActivityService, transport);
     this.audit = createClient(AuditService, transport);
     this.clusters = createClient(ClusterService, transport);
@@ -122,20 +129,22 @@ export class MnemeClient {
     this.supersessions = createClient(SupersessionService, transport);
   }
 
-  /** Closes the connection; calls under way are cancelled. */
+  /** Closes the connection; calls under way, and later ones, fail with `Code.Canceled`. */
   close(): void {
+    this.calls.close();
     this.connection.close?.();
   }
 
   /**
    * Resolves when the writes of a consistency token can be found.
    *
-   * @throws Error They cannot be found within `timeoutMs`, 30,000 by default.
+   * @throws Error They cannot be found within `timeoutMs`, 30,000 by default. `cause` is what the last call failed with.
    * @throws MnemeError The service refused.
    */
   async waitUntilVisible(userId: string, token: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<void> {
     const timeoutMs = options.timeoutMs ?? 30_000;
     const deadline = Date.now() + timeoutMs;
+    let last: unknown;
     for (let left = timeoutMs; left > 0; left = deadline - Date.now()) {
       try {
         // Any query will do: only `consistent` of the response is read.
@@ -143,11 +152,12 @@ export class MnemeClient {
         const call = { timeoutMs: Math.min(left, VISIBILITY_CALL_TIMEOUT_MS), signal: options.signal };
         if ((await this.memory.recall(asked, call)).consistent) return;
       } catch (error) {
-        if (options.signal?.aborted || !(error instanceof MnemeError && error.retryable)) throw error;
+        if (options.signal?.aborted || this.calls.isClosed || !(error instanceof MnemeError && error.retryable)) throw error;
+        last = error;
       }
       await sleep(this.retry.initialBackoffMs, options.signal);
     }
-    throw new Error(`not visible after ${timeoutMs} ms`);
+    throw new Error(`not visible after ${timeoutMs} ms`, { cause: last });
   }
 }
 

@@ -81,8 +81,11 @@ export function fromThrown(thrown: unknown, method: string): MnemeError {
 }
 
 const LOST = new Set([
+  "ECONNABORTED",
   "ECONNREFUSED",
   "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "EPIPE",
   "ERR_HTTP2_GOAWAY_SESSION",
   "ERR_HTTP2_INVALID_STREAM",

@@ -3,3 +3,4 @@
 export { type ClientOptions, type Connection, MnemeClient, pages } from "./client.js";
 export { type FieldViolation, MnemeError, itemError } from "./errors.js";
 export { DEFAULT_RETRY, type RetryPolicy } from "./retry.js";
+export { type Credential } from "./transport.js";

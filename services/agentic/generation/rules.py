@@ -68,8 +68,8 @@ class RuleNoteGenerator:
         weight = sum(sentence.weight for sentence in stated)
         has_caption = any(attachment.caption for attachment in turn.attachments)
         asked = item.asked if stated else None
-        least = self._settings.salience_min if asked is None else self._settings.answer_salience_min
-        if weight < least and not has_caption:
+        statement = " ".join(sentence.text for sentence in stated)
+        if weight < self._least(stated, answers=asked is not None) and not has_caption:
             return None
         quoted = ""
         if turn.role is MessageRole.ASSISTANT and len(turn.content) >= self._settings.document_chars_min:
@@ -77,7 +77,6 @@ class RuleNoteGenerator:
         else:
             quoted = "" if asked is None else _clip(asked.text, self._settings.question_chars_max) + " "
             content, spoken = self._wording(source, stated, asked, quoted)
-        statement = " ".join(sentence.text for sentence in stated)
         captions = [a.caption for a in turn.attachments if a.caption]
         return NoteDraft(
             content=content,
@@ -93,6 +92,15 @@ class RuleNoteGenerator:
             question_id=None if asked is None else asked.interaction_id,
             question_chars=len(quoted),
         )
+
+    def _least(self, stated: Sequence[_Sentence], *, answers: bool) -> float:
+        """The weight of a turn from which it is worth a note."""
+        least = [self._settings.salience_min]
+        if answers:
+            least.append(self._settings.answer_salience_min)
+        if any(_is_worth_a_note(sentence.text) for sentence in stated):
+            least.append(self._settings.cued_salience_min)
+        return min(least)
 
     def importance(self, statement: str, words: Sequence[Word]) -> float:
         """Importance in [0, 1]: base + the weight of each cue that occurs, at most 1."""
@@ -210,6 +218,14 @@ def tags_of(statement: str, source: SourceInteraction, *, answers: bool) -> tupl
         ("assistant", source.turn.role is MessageRole.ASSISTANT),
     )
     return tuple(name for name, present in candidates if present)
+
+
+def _is_worth_a_note(text: str) -> bool:
+    """Whether few words are worth a note: "I'm diabetic.", "I hate coriander.", but not "I love that!"."""
+    if cues.HEALTH.search(text):
+        return True
+    leads = (cues.LIKE, cues.DISLIKE, cues.ASKED_TO_REMEMBER)
+    return any(lead.search(text) and salient_words(lead.sub(" ", text)) for lead in leads)
 
 
 def _whole_sentences(text: str) -> list[str]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 import numpy as np
 
@@ -17,9 +16,6 @@ from services.agentic.maintenance.duplicates import find_duplicates
 from services.agentic.maintenance.grouping import similar_pairs
 from services.agentic.maintenance.reading import UserNotes
 from services.agentic.model import LinkType, Note
-
-LISTED_MAX: Final = 20
-TOPICS_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ def measure(state: UserNotes, consolidation: ConsolidationSettings, pruning: Pru
     )
 
 
-def reflect(state: UserNotes, start_time: datetime, end_time: datetime) -> Reflection:
+def reflect(state: UserNotes, start_time: datetime, end_time: datetime, *, topics_max: int) -> Reflection:
     """What was learned in a period, what contradicts it, and what from before is unused."""
     notes = {stored.note.note_id: stored.note for stored in state.notes}
     said = [note for note in notes.values() if not note.source_note_ids]
@@ -87,10 +83,10 @@ def reflect(state: UserNotes, start_time: datetime, end_time: datetime) -> Refle
     ]
     unused = [note for note in said if note.create_time < start_time and note.access_count == 0]
     unused.sort(key=lambda note: (note.create_time, note.note_id))
-    return Reflection(start_time, end_time, tuple(learned), topics_of(learned), tuple(pairs), tuple(unused))
+    return Reflection(start_time, end_time, tuple(learned), topics_of(learned, topics_max), tuple(pairs), tuple(unused))
 
 
-def topics_of(notes: Sequence[Note], limit: int = TOPICS_MAX) -> tuple[tuple[str, int], ...]:
+def topics_of(notes: Sequence[Note], limit: int) -> tuple[tuple[str, int], ...]:
     """The most frequent keywords that name a topic, with their notes; ties in the order of the alphabet."""
     counts = Counter(keyword.casefold() for note in notes for keyword in set(note.keywords) if is_topic(keyword))
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit])

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Final
 
-from services.agentic.config import AgenticSettings
+from services.agentic.access import AccessRecorder
+from services.agentic.config import AgenticSettings, InsightSettings
 from services.agentic.insights import reports
-from services.agentic.insights.question import Intent, ParsedQuestion, parse_question
+from services.agentic.insights.question import AskedQuestion, Intent, ParsedQuestion, parse_question, read_question
 from services.agentic.maintenance.reading import NoteReading, UserNotes
 from services.agentic.model import LinkType, Note, NoteId, ScoredNote
 from services.agentic.store import NoteSearch, NoteStore
@@ -21,12 +22,9 @@ from services.common.clock import Clock
 from services.common.embedding.vectors import Vector
 from services.common.owners import Owner
 from services.common.scope import Reader
+from services.common.speaker_names import Names
 from services.common.tier_embedder import TierEmbedder
 
-_PERIOD: Final = timedelta(days=7)
-_TOPIC_WORDS: Final = 3
-_SEEDS: Final = 10
-_HITS_MAX: Final = 200
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -61,10 +59,19 @@ class QuestionResult:
 class InsightService:
     """Suggestions, questions, reflection, health."""
 
-    def __init__(self, store: NoteStore, embedder: TierEmbedder, *, clock: Clock, settings: AgenticSettings) -> None:
+    def __init__(
+        self,
+        store: NoteStore,
+        embedder: TierEmbedder,
+        recorder: AccessRecorder,
+        *,
+        clock: Clock,
+        settings: AgenticSettings,
+    ) -> None:
         """All collaborators are owned by the caller."""
         self._store = store
         self._embedder = embedder
+        self._recorder = recorder
         self._clock = clock
         self._settings = settings
         page = settings.consolidation.notes_page
@@ -78,51 +85,61 @@ class InsightService:
     async def reflect(
         self, owner: Owner, reader: Reader, start_time: datetime | None, end_time: datetime | None
     ) -> reports.Reflection:
-        """A period of the notes that a reader may see; the 7 days up to now where none is given."""
+        """A period of the notes that a reader may see; the last days where none is given."""
         end = end_time or self._clock.now()
         state = _seen(await self._reading.read(owner), reader)
-        return await asyncio.to_thread(reports.reflect, state, start_time or end - _PERIOD, end)
+        start = start_time or end - timedelta(days=self._settings.insights.reflection_days)
+        topics_max = self._settings.insights.reflection_topics_max
+        return await asyncio.to_thread(reports.reflect, state, start, end, topics_max=topics_max)
 
     async def ask(self, owner: Owner, reader: Reader, question: str, *, limit: int) -> QuestionResult:
         """What the notes say to a question in plain English, with how it was read."""
-        parsed = parse_question(question, self._clock.now())
+        now = self._clock.now()
+        parsed = parse_question(question, now)
         if parsed.refusal:
             return QuestionResult(parsed)
-        vector = await self._embedder.embed_query(parsed.topic) if parsed.topic else None
         state = _seen(await self._reading.read(owner), reader)
-        least = self._settings.insights.topic_similarity_min
-        fitting = await asyncio.to_thread(fitting_notes, state.notes, parsed, vector, least)
+        asked = read_question(question, now, _speakers(state.notes))
+        vectors = [await self._embedder.embed_query(text) for text in dict.fromkeys((asked.topic, asked.text)) if text]
+        fitting = await asyncio.to_thread(fitting_notes, state.notes, asked, vectors, self._settings.insights)
         if parsed.intent is Intent.AGGREGATE:
             topics = reports.topics_of(fitting, limit) if parsed.by_topic else ()
-            return QuestionResult(parsed, note_count=len(fitting), topics=topics)
-        return QuestionResult(parsed, tuple(fitting[:limit]), len(fitting))
+            return QuestionResult(asked.parsed, note_count=len(fitting), topics=topics)
+        notes = tuple(fitting[:limit])
+        self._recorder.record(owner, [note.note_id for note in notes])
+        return QuestionResult(asked.parsed, notes, len(fitting))
 
     async def suggest(self, owner: Owner, reader: Reader, queries: Sequence[str], *, limit: int) -> list[Suggestion]:
         """Topics that links lead to from recent queries, or from the notes used last; gaps; contradictions."""
         state = _seen(await self._reading.read(owner), reader)
-        near = self._settings.insights.topic_similarity_min
+        settings = self._settings.insights
         gaps: list[Suggestion] = []
         reached: list[ScoredNote] = []
         seeds: set[NoteId] = set()
-        for query, vector in zip(queries, await self._embedder.embed(queries) if queries else (), strict=True):
+        names = _speakers(state.notes)
+        spoken = [names.to_first_person(query) for query in queries]
+        for query, vector in zip(queries, await self._embedder.embed(spoken) if spoken else (), strict=True):
             hits = await self._search(owner, reader, vector, hops=2)
             best = max((hit.similarity for hit in hits), default=0.0)
-            if best < self._settings.insights.gap_similarity_max:
+            if best < settings.gap_similarity_max:
                 gaps.append(Suggestion(SuggestionKind.GAP, query, (), 1.0 - max(0.0, best)))
                 continue
             reached += [hit for hit in hits if hit.path]
             # What is merely not linked to one query may be reached from another one.
-            seeds |= {hit.note.note_id for hit in hits if not hit.path and hit.similarity >= near}
+            near = [hit for hit in hits if not hit.path and hit.similarity >= settings.topic_similarity_min]
+            seeds |= {hit.note.note_id for hit in near}
         if not queries:
             used = sorted(state.notes, key=lambda stored: stored.note.last_access_time or stored.note.create_time)
-            seeds = {stored.note.note_id for stored in used[-_SEEDS:]}
+            seeds = {stored.note.note_id for stored in used[-settings.used_notes :]}
             reached = _linked(state, seeds)
-        related = _topics(reached, seeds)
-        contradictions = _contradictions(state, seeds | {hit.note.note_id for hit in reached})
+        related = _topics(reached, seeds, settings.topic_words)
+        about = seeds | {hit.note.note_id for hit in reached}
+        contradictions = _contradictions(state, about, settings.topic_words)
         return [*related[:limit], *gaps[:limit], *contradictions[:limit]]
 
     async def _search(self, owner: Owner, reader: Reader, vector: Vector, *, hops: int) -> list[ScoredNote]:
-        search = NoteSearch(vector, self._embedder.model_id, reader, _HITS_MAX, hops, self._settings.walk)
+        limit, walk = self._settings.insights.hits_max, self._settings.walk
+        search = NoteSearch(vector, self._embedder.model_id, reader, limit, hops, walk)
         return await self._store.search(owner, search)
 
 
@@ -136,16 +153,53 @@ def _seen(state: UserNotes, reader: Reader) -> UserNotes:
 
 
 def fitting_notes(
-    stored: Sequence[StoredNote], parsed: ParsedQuestion, topic: Vector | None, similarity_min: float
+    stored: Sequence[StoredNote], asked: AskedQuestion, vectors: Sequence[Vector], settings: InsightSettings
 ) -> list[Note]:
-    """All notes that a question asks for: the nearest to its topic first, or the newest where it names none."""
-    fitting = [one for one in stored if _fits(one.note, parsed)]
-    if topic is None:
-        return sorted((one.note for one in fitting), key=lambda note: note.time, reverse=True)
-    words = parsed.topic.casefold().split()
-    near = [(-1.0 if one.vector is None else float(one.vector @ topic), one.note) for one in fitting]
-    about = [pair for pair in near if pair[0] >= similarity_min or _holds(pair[1], words)]
+    """All notes that a question asks for: the nearest first, or the newest where it names no topic.
+
+    Args:
+        stored: All that the reader sees.
+        asked: How the question was read.
+        vectors: Of its topic, and of the question itself; none where it names no topic.
+        settings: From which similarity on a note is about a topic.
+    """
+    parsed = asked.parsed
+    names = _speakers(stored)
+    wanted = [one for one in stored if _fits(one.note, parsed) and _is_of(one.note, asked, names)]
+    if not vectors:
+        return sorted((one.note for one in wanted), key=_time, reverse=True)[: parsed.count_max]
+    words = asked.topic.casefold().split()
+    near = [(_similarity(one, vectors), one.note) for one in wanted]
+    about = [pair for pair in near if pair[0] >= settings.topic_similarity_min or _holds(pair[1], words)]
+    if not about and parsed.intent is not Intent.AGGREGATE:
+        about = [pair for pair in near if pair[0] >= settings.nearest_similarity_min]
+    if parsed.newest:
+        return sorted((note for _, note in about), key=_time, reverse=True)[: parsed.count_max]
     return [note for _, note in sorted(about, key=lambda pair: -pair[0])]
+
+
+def _speakers(stored: Sequence[StoredNote]) -> Names:
+    """The names of those who speak in notes."""
+    return Names.of(tuple(sorted({one.note.speaker for one in stored})))
+
+
+def _is_of(note: Note, asked: AskedQuestion, names: Names) -> bool:
+    """Whether a note may be meant where the question names speakers: others' notes must name one of them too.
+
+    Notes of nobody's name, such as those that a caller wrote, may be meant too where the question has a topic.
+    """
+    if not asked.named or not set(asked.named).isdisjoint(names.named_in(f"{note.speaker}: {note.content}")):
+        return True
+    return bool(asked.topic) and not names.named_in(note.speaker)
+
+
+def _similarity(stored: StoredNote, vectors: Sequence[Vector]) -> float:
+    """To the nearest of some vectors; -1 where the note has none."""
+    return -1.0 if stored.vector is None else max(float(stored.vector @ vector) for vector in vectors)
+
+
+def _time(note: Note) -> datetime:
+    return note.time
 
 
 def _holds(note: Note, words: Sequence[str]) -> bool:
@@ -173,11 +227,11 @@ def _linked(state: UserNotes, seeds: set[NoteId]) -> list[ScoredNote]:
     return [ScoredNote(notes[note_id], strength, 0.0) for note_id, strength in found.items()]
 
 
-def _topics(reached: Sequence[ScoredNote], seeds: set[NoteId]) -> list[Suggestion]:
+def _topics(reached: Sequence[ScoredNote], seeds: set[NoteId], topic_words: int) -> list[Suggestion]:
     """One suggestion for each topic, the best of its notes first."""
     found: dict[str, Suggestion] = {}
     for hit in sorted(reached, key=lambda hit: (-hit.score, hit.note.note_id)):
-        topic = ", ".join(hit.note.keywords[:_TOPIC_WORDS])
+        topic = ", ".join(hit.note.keywords[:topic_words])
         if not topic or hit.note.note_id in seeds:
             continue
         known = found.get(topic)
@@ -189,13 +243,13 @@ def _topics(reached: Sequence[ScoredNote], seeds: set[NoteId]) -> list[Suggestio
     return list(found.values())
 
 
-def _contradictions(state: UserNotes, near: set[NoteId]) -> list[Suggestion]:
+def _contradictions(state: UserNotes, near: set[NoteId], topic_words: int) -> list[Suggestion]:
     """Contradictions, those near the queries first."""
     notes = {stored.note.note_id: stored.note for stored in state.notes}
     found = []
     for link in state.links:
         if link.key.type is LinkType.CONTRADICTS:
             ends = (link.key.from_note_id, link.key.to_note_id)
-            topic = ", ".join(notes[ends[0]].keywords[:_TOPIC_WORDS])
+            topic = ", ".join(notes[ends[0]].keywords[:topic_words])
             found.append((not near & set(ends), Suggestion(SuggestionKind.CONTRADICTION, topic, ends, link.strength)))
     return [each for _, each in sorted(found, key=lambda item: (item[0], -item[1].score, item[1].note_ids))]

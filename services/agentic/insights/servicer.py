@@ -11,7 +11,7 @@ import grpc
 from mneme.agentic.v1 import insights_pb2 as pb
 from mneme.agentic.v1 import insights_pb2_grpc
 from services.agentic.commands import owner_of
-from services.agentic.config import NoteLimits
+from services.agentic.config import InsightSettings, NoteLimits
 from services.agentic.convert import DecayOf, note_to_proto
 from services.agentic.decay import Decay
 from services.agentic.insights import reports
@@ -39,8 +39,9 @@ _QUERIES_MAX: Final = 20
 class InsightServicer(insights_pb2_grpc.InsightServiceServicer):
     """Handlers of InsightService."""
 
-    def __init__(self, insights: InsightService, limits: NoteLimits, decay: Decay) -> None:
+    def __init__(self, insights: InsightService, limits: NoteLimits, decay: Decay, settings: InsightSettings) -> None:
         """Serve the use cases; requests are checked against `limits`."""
+        self._settings = settings
         self._insights = insights
         self._decay = decay
         self._limits = limits
@@ -75,7 +76,8 @@ class InsightServicer(insights_pb2_grpc.InsightServiceServicer):
             v.add("end_time", "must be later than start_time")
         owner, reader = self._checked(request, v)
         reflection = await self._insights.reflect(owner, reader, start_time, end_time)
-        return _reflection_response(reflection, bytes_max=self._limits.page_bytes_max, decay=self._decay.now)
+        bytes_max, listed = self._limits.page_bytes_max, self._settings.reflection_notes_max
+        return _reflection_response(reflection, listed=listed, bytes_max=bytes_max, decay=self._decay.now)
 
     async def GetHealth(self, request: pb.GetHealthRequest, _context: Context) -> pb.GetHealthResponse:
         """See insights.proto."""
@@ -147,9 +149,11 @@ def _parsed(parsed: ParsedQuestion) -> pb.ParsedQuestion:
     return message
 
 
-def _reflection_response(reflection: reports.Reflection, *, bytes_max: int, decay: DecayOf) -> pb.GetReflectionResponse:
+def _reflection_response(
+    reflection: reports.Reflection, *, listed: int, bytes_max: int, decay: DecayOf
+) -> pb.GetReflectionResponse:
     """The report; with long notes it lists fewer. Half of a message is for the lists, the rest for the Markdown."""
-    listed, share = reports.LISTED_MAX, bytes_max // 6
+    share = bytes_max // 6
     learned = [note_to_proto(note, decay) for note in reflection.learned[:listed]]
     pairs = [
         pb.Contradiction(first=note_to_proto(first, decay), second=note_to_proto(second, decay))

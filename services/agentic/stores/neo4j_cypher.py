@@ -345,10 +345,17 @@ MERGE (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id, interaction_id
 SET t.conversation_id = '', t.position = 0, t.note_ids = [], t.speaker = '', t.question = ''
 """
 
+NO_LIMIT: Final = 2**63 - 1
+"""The largest number of Cypher."""
+
+#: Those that are not blocked yet.
 BLOCK_ALL: Final = """CYPHER 25
 MATCH (t:ProcessedTurn {tenant_id: $tenant_id, user_id: $user_id})
 WHERE t.interaction_id >= ''
+    AND (t.conversation_id <> '' OR t.position <> 0 OR size(t.note_ids) > 0 OR t.speaker <> '' OR t.question <> '')
+WITH t LIMIT $limit
 SET t.conversation_id = '', t.position = 0, t.note_ids = [], t.speaker = '', t.question = ''
+RETURN count(*) AS blocked
 """
 
 IDEMPOTENCY: Final = IdempotencyQueries.of("NoteIdempotencyRecord")

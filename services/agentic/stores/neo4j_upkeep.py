@@ -16,15 +16,15 @@ from services.common.copying.neo4j import four_byte
 from services.common.embedding.vectors import Vector
 from services.common.encryption.neo4j import GraphDataKeys, graph_cipher
 from services.common.neo4j.graph import Graph, GraphTransaction
+from services.common.neo4j.owners import BEHIND_ALL_IDS, page_of_owners
 from services.common.owners import Owner, TenantId, UserId
 
 _NOTE: Final[LiteralString] = "[" + ", ".join(f"n.{name}" for name in NOTE_PROPERTIES) + "]"
 
 #: Of all tenants: background work alone asks for it.
-_OWNERS: Final = """CYPHER 25
-MATCH (o:NoteOwner)
-WHERE o.tenant_id >= $tenant_id AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
-RETURN o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY o.tenant_id, o.user_id LIMIT $limit
+_OWNERS: Final[LiteralString] = f"""CYPHER 25
+{page_of_owners("NoteOwner")}
+RETURN tenant_id, user_id ORDER BY tenant_id, user_id
 """
 _STAMP: Final = """CYPHER 25
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
@@ -38,18 +38,19 @@ WITH n ORDER BY n.tenant_id, n.user_id, n.note_id LIMIT $limit
 RETURN {_NOTE} AS note, CASE WHEN n.model = $model THEN {four_byte("n.embedding")} ELSE null END AS vector
 """
 #: A page of users, each with whether there is a note of another model.
-_OTHER_OWNERS: Final = """CYPHER 25
-MATCH (o:NoteOwner)
-WHERE o.tenant_id >= $tenant_id AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
-WITH o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY o.tenant_id, o.user_id LIMIT $limit
-CALL (tenant_id, user_id) {
-    MATCH (n:Note {tenant_id: tenant_id, user_id: user_id})
+_OTHER_OWNERS: Final[LiteralString] = f"""CYPHER 25
+{page_of_owners("NoteOwner")}
+CALL (tenant_id, user_id) {{
+    MATCH (n:Note {{tenant_id: tenant_id, user_id: user_id}})
     WHERE n.note_id >= '' AND n.model <> $model
     WITH n LIMIT 1
     RETURN count(n) AS count
-}
+}}
 RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
 """
+OVER_USERS: Final[tuple[LiteralString, ...]] = (_OWNERS, _OTHER_OWNERS)
+"""For the test that reads their plans."""
+
 _COUNT_OTHERS: Final = """CYPHER 25
 MATCH (n:Note) WHERE n.note_id >= '' AND n.model <> $model
 WITH n LIMIT $limit
@@ -61,19 +62,20 @@ WHERE n.note_id >= '' AND n.model <> $model AND n.status = 1
 WITH n LIMIT 1
 RETURN count(n) AS count
 """
-_OTHERS: Final = """CYPHER 25
+NOTES_OF_OTHER_MODELS: Final = """CYPHER 25
 MATCH (n:Note {tenant_id: $tenant_id, user_id: $user_id})
-WHERE n.note_id >= '' AND n.model <> $model AND ($before = '' OR n.note_id < $before)
-RETURN n.note_id AS note_id ORDER BY note_id DESC LIMIT $limit
+WHERE n.note_id < $before AND n.model <> $model
+WITH n ORDER BY n.tenant_id DESC, n.user_id DESC, n.note_id DESC LIMIT $limit
+RETURN n.note_id AS note_id ORDER BY note_id DESC
 """
-_ACTIVE_LINKS: Final = """CYPHER 25
+ACTIVE_LINKS: Final = """CYPHER 25
 MATCH (a:Note {tenant_id: $tenant_id, user_id: $user_id})
 WHERE a.note_id >= $from_note_id AND a.status = 1
 MATCH (a)-[l:LINKED]->(b:Note {tenant_id: $tenant_id, user_id: $user_id})
 WHERE b.status = 1 AND (a.note_id > $from_note_id OR b.note_id > $to_note_id
     OR (b.note_id = $to_note_id AND l.type > $type))
-WITH l, a.note_id AS from_note_id, b.note_id AS to_note_id
-ORDER BY from_note_id, to_note_id, l.type LIMIT $limit
+WITH l, a, a.note_id AS from_note_id, b.note_id AS to_note_id
+ORDER BY a.tenant_id, a.user_id, a.note_id, to_note_id, l.type LIMIT $limit
 RETURN l {from_note_id: from_note_id, to_note_id: to_note_id, .type, .strength, .origin, .create_time, .update_time,
     .feedback} AS link
 """
@@ -171,7 +173,7 @@ class Neo4jUpkeepReads:
         """See `UpkeepReads.active_links`."""
         begin = ("", "", 0) if after is None else (after.from_note_id, after.to_note_id, int(after.type))
         parameters = {"from_note_id": begin[0], "to_note_id": begin[1], "type": begin[2], "limit": limit}
-        rows = await self._graph.read(_ACTIVE_LINKS, _owned(owner) | parameters)
+        rows = await self._graph.read(ACTIVE_LINKS, _owned(owner) | parameters)
         return [link_from_fields(row["link"]) for row in rows]
 
     async def owners_of_other_models(self, model: str, *, after: Owner | None, limit: int) -> list[Owner]:
@@ -203,8 +205,9 @@ class Neo4jUpkeepReads:
 
     async def notes_of_other_models(self, owner: Owner, model: str, *, before: NoteId, limit: int) -> list[NoteId]:
         """See `UpkeepReads.notes_of_other_models`."""
-        parameters = {"model": model, "before": before, "limit": limit}
-        return [NoteId(row["note_id"]) for row in await self._graph.read(_OTHERS, _owned(owner) | parameters)]
+        parameters = {"model": model, "before": before or BEHIND_ALL_IDS, "limit": limit}
+        rows = await self._graph.read(NOTES_OF_OTHER_MODELS, _owned(owner) | parameters)
+        return [NoteId(row["note_id"]) for row in rows]
 
 
 class Neo4jUpkeepWrites:

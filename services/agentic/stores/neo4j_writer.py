@@ -232,11 +232,16 @@ class Neo4jNoteWriter(Neo4jVersionWrites, Neo4jUpkeepWrites):
         [record] = await self._run(cypher.NOTE_IDS, limit=limit)
         return await self.delete_notes(record["note_ids"])
 
+    async def block_some(self, limit: int) -> int:
+        """Block processed interactions, a page of them."""
+        [record] = await self._run(cypher.BLOCK_ALL, limit=limit)
+        return int(record["blocked"])
+
     async def delete_all(self) -> RemovedCounts:
         """Delete all notes, and block all processed interactions."""
         [record] = await self._run(cypher.ALL_NOTE_IDS)
         removed = await self.delete_notes(record["note_ids"])
-        await self._run(cypher.BLOCK_ALL)
+        await self._run(cypher.BLOCK_ALL, limit=cypher.NO_LIMIT)
         return replace(removed, data_keys=await self._sealing.destroy())
 
     async def put_links(self, links: Sequence[Link]) -> list[Link]:

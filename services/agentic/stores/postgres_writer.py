@@ -235,6 +235,10 @@ class PostgresNoteWriter(PostgresVersionWrites, PostgresUpkeepWrites):
         [[notes]] = await self._fetch(sql.DELETE_NOTES_ALONE, ids)
         return RemovedCounts(notes=notes, links=links)
 
+    async def block_some(self, limit: int) -> int:  # noqa: ARG002 - the interface
+        """Leave it to `delete_all`: one statement blocks them all."""
+        return 0
+
     async def delete_all(self) -> RemovedCounts:
         """Delete all notes, and block all processed interactions."""
         rows = await self._fetch(sql.ALL_NOTE_IDS)

@@ -23,7 +23,7 @@ from services.cli.state import CliState, state_of
 
 activity = typer.Typer(help="Record what a coding agent does, and ask about it.", no_args_is_help=True)
 
-Project = Annotated[str, typer.Option("--project", "-p", help="Id of the project to read; also what is GLOBAL.")]
+Project = Annotated[str, typer.Option("--project", "-p", help="Id of a project: its records and those of no project.")]
 HitLimit = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many.")]
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def record(
     user: options.User,
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Records, one JSON object a line.")],
 ) -> None:
-    """Store records of a file: ActivityRecord messages as JSON, one a line. Known ids change nothing."""
+    """Store the records of a file: ActivityRecord messages as JSON, one a line. Known ids are skipped."""
     state = state_of(context)
 
     async def work() -> None:
@@ -54,7 +54,7 @@ def seen(
     project: Project = "",
     json: options.Json = False,
 ) -> None:
-    """Say whether a file was seen before, and what was done with it."""
+    """Show whether a file was used before, and how."""
     state = state_of(context)
 
     async def work() -> None:
@@ -75,7 +75,7 @@ def together(
     context: typer.Context,
     user: options.User,
     path: Annotated[str, typer.Argument(help="Only pairs with this file.")] = "",
-    count_min: Annotated[int, typer.Option("--min", min=1, help="How often, at the least.")] = 3,
+    count_min: Annotated[int, typer.Option("--min", min=1, help="At least this often.")] = 3,
     project: Project = "",
     limit: HitLimit = 20,
     json: options.Json = False,
@@ -102,7 +102,7 @@ def last(
     limit: HitLimit = 10,
     json: options.Json = False,
 ) -> None:
-    """Say what was last done with something."""
+    """Find the last records about a path, words, or a subject."""
     state = state_of(context)
 
     async def work() -> None:
@@ -115,7 +115,7 @@ def last(
 
 @activity.command()
 def tools(context: typer.Context, user: options.User, project: Project = "", json: options.Json = False) -> None:
-    """Show success and duration by tool, of the last 7 days."""
+    """Show success rate and duration of each tool in the last 7 days."""
     state = state_of(context)
 
     async def work() -> None:
@@ -174,7 +174,7 @@ def patterns(
     limit: HitLimit = 20,
     json: options.Json = False,
 ) -> None:
-    """List what was learned from the records, with its confidence."""
+    """List patterns learned from the records, with their confidence."""
     state = state_of(context)
 
     async def work() -> None:

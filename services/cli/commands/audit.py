@@ -30,7 +30,7 @@ def export(
         int, typer.Option("--from", min=0, help="The first entry; `verify` needs all, from 0 on.")
     ] = 0,
 ) -> None:
-    """Write the log as JSON lines, for `mneme audit verify`. The file appears when it is whole."""
+    """Write the log as JSON lines, for `mneme audit verify`. The file appears when it is complete."""
     state = state_of(context)
     count = state.run(_export(state, from_index, output))
     state.out.print(f"{count} entries in {output}", markup=False, highlight=False)
@@ -38,7 +38,7 @@ def export(
 
 @audit.command("checkpoint")
 def checkpoint(context: typer.Context, output: Output) -> None:
-    """Write size and root of the log, signed. Store it where the database's administrators cannot change it."""
+    """Write the signed size and root of the log. Store it where the database's administrators cannot change it."""
     state = state_of(context)
     found = state.run(_checkpoint(state, output))
     state.out.print(f"checkpoint of {found.size} entries in {output}", markup=False, highlight=False)
@@ -47,7 +47,7 @@ def checkpoint(context: typer.Context, output: Output) -> None:
 @audit.command("verify")
 def verify(
     context: typer.Context,
-    log: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="What `mneme audit export` wrote.")],
+    log: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="File written by `mneme audit export`.")],
     checkpoints: Annotated[
         list[Path], typer.Option("--checkpoint", "-c", exists=True, dir_okay=False, help="A stored checkpoint.")
     ],
@@ -106,7 +106,7 @@ def _read_checkpoint(path: Path, public_key: str) -> Checkpoint:
         document = json.loads(path.read_text(encoding="utf-8"))
         note, own_key = str(document["checkpoint"]), str(document["public_key"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no file of `mneme audit checkpoint`") from error
+        raise ValueError(f"{path} is not a file written by `mneme audit checkpoint`") from error
     try:
         key = bytes.fromhex(public_key or own_key)
         if len(key) != _KEY_BYTES:
@@ -129,5 +129,5 @@ def _entries(log: Path) -> Iterator[AuditEntry]:
                     int(fields["index"]), bytes.fromhex(fields["commitment"]), salt or None, body or None
                 )
             except (ValueError, KeyError, TypeError) as error:
-                raise ValueError(f"{log}, line {number}, is no entry of `mneme audit export`") from error
+                raise ValueError(f"{log}, line {number}, is not an entry written by `mneme audit export`") from error
             yield entry

@@ -49,9 +49,9 @@ def index(
     user: options.User,
     path: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder of the repository.")] = Path(),
     repository: Annotated[str, typer.Option("--repository", "-r", help="Its id; the folder's name if not given.")] = "",
-    watch: Annotated[bool, typer.Option("--watch", help="Go on, and index what changes, until interrupted.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep running, and index changes until interrupted.")] = False,
 ) -> None:
-    """Upload what changed in a folder: new and edited files, and the names of those that are gone."""
+    """Upload the changes of a folder: new and edited files, and the names of deleted ones."""
     state = state_of(context)
     root = path.resolve()
     state.run(_index(state, user, repository or root.name, SourceTree(root), watch=watch))
@@ -62,7 +62,7 @@ def find(
     context: typer.Context,
     user: options.User,
     repository: Repository,
-    name: Annotated[str, typer.Argument(help="A name, or a part or a misspelling of one.")],
+    name: Annotated[str, typer.Argument(help="A name, a part of it, or a misspelling.")],
     limit: HitLimit = 10,
     json: options.Json = False,
 ) -> None:
@@ -83,7 +83,7 @@ def callers(
     user: options.User,
     repository: Repository,
     node: Annotated[str, typer.Argument(help="A symbol id, a path, or a name.")],
-    callees: Annotated[bool, typer.Option("--callees", help="What it calls, instead.")] = False,
+    callees: Annotated[bool, typer.Option("--callees", help="List what it calls instead.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Relations of every kind.")] = False,
     limit: HitLimit = 50,
     json: options.Json = False,
@@ -113,10 +113,12 @@ def relevant(
     question: Annotated[str, typer.Argument(help="A question, or the text of an issue; - reads it from the input.")],
     limit: HitLimit = 10,
     folder: Annotated[str, typer.Option("--folder", help="Only files below it.")] = "",
-    lines: Annotated[int, typer.Option("--lines", min=0, max=400, help="Print so many lines of each file.")] = 0,
+    lines: Annotated[
+        int, typer.Option("--lines", min=0, max=400, help="Print up to this many lines of each file.")
+    ] = 0,
     json: options.Json = False,
 ) -> None:
-    """Find the files that a question is about."""
+    """Find the files that are relevant to a question."""
     state = state_of(context)
     text = typer.get_text_stream("stdin").read() if question == "-" else question
 
@@ -137,10 +139,12 @@ def outline(
     context: typer.Context,
     user: options.User,
     repository: Repository,
-    question: Annotated[str, typer.Argument(help="What it is for; the whole repository if not given.")] = "",
+    question: Annotated[
+        str, typer.Argument(help="A question for which it is made; the whole repository if not given.")
+    ] = "",
     tokens: Annotated[int, typer.Option("--tokens", min=1, max=32_000, help="Budget of tokens.")] = 1_000,
 ) -> None:
-    """Print the most important definitions within a budget of tokens."""
+    """Print the most important definitions within a token budget."""
     state = state_of(context)
 
     async def work() -> None:
@@ -165,7 +169,7 @@ async def index_tree(
 
     Args:
         client: To the service.
-        user: Whose memory.
+        user: Id of the user.
         repository: Id of the repository.
         tree: The folder.
         stored: Digests of what is stored, by path; None asks the service.

@@ -47,7 +47,7 @@ def show(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", help="Show defaults, too.")] = False,
 ) -> None:
-    """Print what differs from the defaults and where it comes from: MNEME_CONFIG's file or a variable."""
+    """Print settings that differ from the defaults, and their source: the file of MNEME_CONFIG or a variable."""
     from services.common.hosting import HostSettings
     from services.common.settings_file import SettingsSource
 

@@ -36,7 +36,8 @@ def conflicts(
     user: options.User,
     conflict_id: Annotated[str, typer.Argument(help="Decide about this conflict, by --stands.")] = "",
     stands: Annotated[
-        Stands | None, typer.Option("--stands", help="Which statement stands; doubtful: both, half as sure.")
+        Stands | None,
+        typer.Option("--stands", help="Which statement stands; doubtful: both, with half the confidence."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False,
     project: options.ReaderProject = "",

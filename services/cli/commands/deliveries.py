@@ -28,7 +28,7 @@ class TierName(StrEnum):
 
 
 def backlog(context: typer.Context, json: options.Json = False) -> None:
-    """Count the deliveries that wait, by tier."""
+    """Count the pending deliveries of each tier."""
     state = state_of(context)
     state.run(_backlog(state, json=json))
 
@@ -37,7 +37,7 @@ def dead_letters(
     context: typer.Context,
     tier: Annotated[TierName | None, typer.Option(help="Only those to this tier.")] = None,
     retry: Annotated[list[str] | None, typer.Option(help="Put this one back into the queue; repeatable.")] = None,
-    retry_all: Annotated[bool, typer.Option("--retry-all", help="Put all that are listed back.")] = False,
+    retry_all: Annotated[bool, typer.Option("--retry-all", help="Put all listed ones back.")] = False,
 ) -> None:
     """List deliveries that were given up, or put them back into the queue. Needs the role admin."""
     state = state_of(context)

@@ -53,10 +53,14 @@ def demo(
     port: options.Port = 7700,
     http_port: options.HttpPort = None,
     trace_console: options.TraceConsole = False,
-    coding: Annotated[bool, typer.Option("--coding", help="A day of a coding agent on a repository, instead.")] = False,
+    coding: Annotated[
+        bool, typer.Option("--coding", help="Show a day of a coding agent on a repository instead.")
+    ] = False,
     path: Annotated[
         Path | None,
-        typer.Option("--path", exists=True, file_okay=False, help="Its folder; Mneme's own one if not given."),
+        typer.Option(
+            "--path", exists=True, file_okay=False, help="Folder of the repository; Mneme's own if not given."
+        ),
     ] = None,
 ) -> None:
     """Import a conversation of two friends, ask questions about it, and show the answers with their reasons.

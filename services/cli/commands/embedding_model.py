@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # loaded by the command
     from services.common.settings_file import SettingsSource
 
 model = typer.Typer(
-    help="Compare two embedding models, change over while the services run, remove what is left.", no_args_is_help=True
+    help="Compare two embedding models, cut over while the services run, remove the former model's vectors.",
+    no_args_is_help=True,
 )
 model.command("status")(model_cut_over.status)
 model.command("cut-over")(model_cut_over.cut_over)
@@ -105,7 +106,7 @@ def _questions(text: str) -> list[ModelQuestion]:
     """
     found = [_question(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not 1 <= len(found) <= _QUESTIONS_MAX:
-        raise ValueError(f"holds {len(found)} questions, 1 to {_QUESTIONS_MAX} are compared")
+        raise ValueError(f"has {len(found)} questions; 1 to {_QUESTIONS_MAX} can be compared")
     return found
 
 

@@ -10,7 +10,7 @@ import typer
 from services.cli import options
 from services.cli.state import state_of
 
-encryption = typer.Typer(help="Make and rotate the keys that content is encrypted with.", no_args_is_help=True)
+encryption = typer.Typer(help="Create and rotate the keys that encrypt content.", no_args_is_help=True)
 
 KeyFile = Annotated[
     Path,

@@ -13,8 +13,8 @@ from services.cli import options
 from services.cli.rendering import as_json, counted, counts_in_words, plain
 from services.cli.state import CliState, state_of
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be erased.")]
 _POLL_SECONDS = 0.2
 
 
@@ -62,7 +62,7 @@ def correct(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be marked.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Say what is right; what said otherwise is marked as superseded."""
+    """Replace something wrong: store the right text, and mark what said otherwise as superseded."""
     if bool(wrong) is bool(memory):
         raise typer.BadParameter("say what is wrong either by --wrong or by --memory")
     if kind.upper() not in {"EPISODE", "FACT", "NOTE"}:

@@ -17,7 +17,7 @@ def facts(
     context: typer.Context,
     user: options.User,
     fact_id: Annotated[str, typer.Argument(help="Show this fact, with its evidence and versions, as JSON.")] = "",
-    query: Annotated[str, typer.Option("--query", "-q", help="Only the facts nearest to this, best first.")] = "",
+    query: Annotated[str, typer.Option("--query", "-q", help="Only the facts most similar to this, best first.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many, with --query.")] = 10,
     project: options.ReaderProject = "",
     json: options.Json = False,

@@ -42,7 +42,7 @@ def feedback(
     note: Annotated[list[str] | None, typer.Option(help="A recalled note, by id; repeatable.")] = None,
     recall: Annotated[str, typer.Option(help="The recall, by id: all that it returned is judged.")] = "",
 ) -> None:
-    """Judge memories of an earlier recall, or a recall as a whole."""
+    """Judge memories of an earlier recall, or the recall as a whole."""
     state = state_of(context)
     named = _Named(memory_ids or [], fact or [], note or [], recall)
     state.run(_feedback(state, user, FeedbackValue[judgement.name], named))

@@ -33,7 +33,7 @@ def import_file(
     file_format: Annotated[
         FileFormat, typer.Option("--format", help="The layout; auto: by its content.")
     ] = FileFormat.AUTO,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when everything can be found.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Return when all turns can be found.")] = False,
 ) -> None:
     """Remember the turns of a file, or restore a user from a file of `mneme export`.
 

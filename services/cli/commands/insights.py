@@ -18,10 +18,12 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help='Such as "how many preferences did I state last week?".')],
     user: options.User,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="Notes or topics at most.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many notes or topics.")
+    ] = 10,
     json: options.Json = False,
 ) -> None:
-    """Answer a question in plain English from a user's notes, and show how it was read."""
+    """Find or count the notes that a question in plain English asks for, and show how it was parsed."""
     state = state_of(context)
     state.run(_ask(state, user, question, limit, json=json))
 
@@ -30,7 +32,7 @@ def suggest(
     context: typer.Context,
     user: options.User,
     queries: Annotated[
-        list[str] | None, typer.Argument(help="What was asked lately; the last recalls by default.")
+        list[str] | None, typer.Argument(help="Recent queries; those of the last recalls by default.")
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -45,13 +47,13 @@ def reflect(
     days: Annotated[int, typer.Option("--days", min=1, max=3_650, help="Length of the period up to now.")] = 7,
     json: options.Json = False,
 ) -> None:
-    """Report what was learned in a period, what contradicts, and what is unused, as Markdown."""
+    """Report on a period as Markdown: new notes, contradictions, and unused notes."""
     state = state_of(context)
     state.run(_reflect(state, user, days, json=json))
 
 
 def note_health(context: typer.Context, user: options.User, json: options.Json = False) -> None:
-    """Measure a user's notes: how many there are, linked, read, alike, faded."""
+    """Count a user's notes: active, linked, duplicate, never read, faded."""
     state = state_of(context)
     state.run(_note_health(state, user, json=json))
 

@@ -22,7 +22,7 @@ from services.common.auth import (
 )
 from services.common.clock import SystemClock
 
-keys = typer.Typer(help="Make, list and revoke API keys.", no_args_is_help=True)
+keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 
 KeyFile = Annotated[
     Path | None,
@@ -46,12 +46,12 @@ class RoleName(StrEnum):
 def create(
     context: typer.Context,
     tenant: Annotated[str, typer.Option(help="The tenant whose memories the key opens.")],
-    name: Annotated[str, typer.Option(help="Who uses it: the principal's id.")],
+    name: Annotated[str, typer.Option(help="Id of the principal that uses it.")],
     role: Annotated[RoleName, typer.Option(help="What it may do.")] = RoleName.WRITER,
-    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Expires after so many days.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Expires after this many days.")] = None,
     file: KeyFile = None,
 ) -> None:
-    """Make a key. It is printed to stdout this once and stored nowhere."""
+    """Create a key. It is printed to stdout once and stored nowhere."""
     state, now = state_of(context), SystemClock().now()
     try:
         text, record = create_api_key(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -19,20 +20,20 @@ _COUNTS = ("changes", "retired")
 
 def maintain(
     context: typer.Context,
-    user: Annotated[str, typer.Option("--user", "-u", help="Whose memories; not with --jobs or --resume.")] = "",
+    user: Annotated[str, typer.Option("--user", "-u", help="Id of the user; not with --jobs or --resume.")] = "",
     job: Annotated[list[str] | None, typer.Option("--job", "-j", help="Only this job; repeatable.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
     retired_max: Annotated[
-        int | None, typer.Option("--max", min=0, help="Memories that each run may retire at most.")
+        int | None, typer.Option("--max", min=0, help="Each run retires at most this many memories.")
     ] = None,
     jobs: Annotated[bool, typer.Option("--jobs", help="List the jobs, and how their scheduled runs went.")] = False,
     history: Annotated[bool, typer.Option("--history", help="List the runs that changed something.")] = False,
     run: Annotated[str, typer.Option("--run", help="Show this run with its changes, as JSON.")] = "",
-    undo: Annotated[str, typer.Option("--undo", help="Take this run back.")] = "",
+    undo: Annotated[str, typer.Option("--undo", help="Undo this run.")] = "",
     resume: Annotated[str, typer.Option("--resume", help="Let this stopped job run again. Needs the role admin.")] = "",
     json: options.Json = False,
 ) -> None:
-    """Run maintenance for a user now, show its history, or take a run back."""
+    """Run maintenance for a user now, show its history, or undo a run."""
     if sum(map(bool, (jobs, history, run, undo, resume))) > 1:
         raise typer.BadParameter("name one of --jobs, --history, --run, --undo and --resume")
     if not user and not (jobs or resume):
@@ -107,7 +108,8 @@ async def _history(state: CliState, user: str, *, json: bool) -> None:
 async def _one(state: CliState, user: str, *, run: str, undo: str, resume: str) -> None:
     async with state.connect() as client:
         if run:
-            _print_json(state, await client.get_run(user, run))
+            changes = [change async for change in client.list_run_changes(user, run)]
+            _print_json(state, replace(await client.get_run(user, run), changes=tuple(changes)))
         elif undo:
             count = await client.undo_run(user, undo)
             nothing = "Nothing to take back: the run changed nothing, or was undone before."

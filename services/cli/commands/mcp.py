@@ -11,7 +11,7 @@ from mneme_client import Scope, ScopeLevel
 from services.cli import options
 from services.cli.state import CliState, state_of
 from services.cli.version import distribution_version
-from services.common.rpc.server import is_loopback
+from services.common.addresses import is_loopback
 
 
 def mcp(
@@ -22,7 +22,10 @@ def mcp(
     ] = "",
     project: Annotated[str, typer.Option(envvar="MNEME_PROJECT", help="Read and write in this project's scope.")] = "",
     http: Annotated[
-        str, typer.Option("--http", metavar="HOST:PORT", help="Serve streamable HTTP there, at /mcp, not stdio.")
+        str,
+        typer.Option(
+            "--http", metavar="HOST:PORT", help="Serve streamable HTTP at /mcp of this address instead of stdio."
+        ),
     ] = "",
     budget: Annotated[int, typer.Option(min=64, max=100_000, help="Tokens of a context.")] = 1_500,
 ) -> None:

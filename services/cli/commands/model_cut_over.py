@@ -21,7 +21,9 @@ _POLL_SECONDS: Final = 0.5
 Wait = Annotated[float, typer.Option("--wait", min=0.0, help="Seconds to wait until every process has followed.")]
 AllowGaps = Annotated[
     bool,
-    typer.Option("--allow-gaps", help="Go on although memories lack the model; they are embedded anew afterwards."),
+    typer.Option(
+        "--allow-gaps", help="Continue even if memories have no vector of the model; they are embedded afterwards."
+    ),
 ]
 
 

@@ -18,7 +18,7 @@ def notes(
     user: options.User,
     note_id: Annotated[str, typer.Argument(help="Show this note, with its links, as JSON.")] = "",
     query: Annotated[
-        str, typer.Option("--query", "-q", help="Only notes near this, or linked to those, best first.")
+        str, typer.Option("--query", "-q", help="Only notes similar to this, or linked to such notes, best first.")
     ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most this many, with --query.")] = 10,
     project: options.ReaderProject = "",

@@ -29,9 +29,9 @@ def export(
         Path | None, typer.Option("--output", "-o", help="The file; standard output if not given.", dir_okay=False)
     ] = None,
 ) -> None:
-    """Write everything that is stored of a user as JSON lines, which `mneme import` reads.
+    """Write everything stored of a user as JSON lines, for `mneme import`.
 
-    The file appears when it is whole.
+    The file appears when it is complete.
     """
     state = state_of(context)
     state.run(_export(state, user, output))

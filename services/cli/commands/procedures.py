@@ -66,12 +66,14 @@ def add(
     context: typer.Context,
     user: options.User,
     kind: Annotated[Kind, typer.Argument(help="What it changes.")],
-    action: Annotated[str, typer.Argument(help="What it does; for a rewriting the words in place of the trigger.")],
-    trigger: Annotated[str, typer.Option("--for", help="The words of a query that it is for; none: every query.")] = "",
-    expands: Annotated[bool, typer.Option("--expand", help="A rewriting adds the action behind the trigger.")] = False,
+    action: Annotated[str, typer.Argument(help="Its effect; for a rewriting, the words that replace the trigger.")],
+    trigger: Annotated[
+        str, typer.Option("--for", help="The words of a query that trigger it; none: every query.")
+    ] = "",
+    expands: Annotated[bool, typer.Option("--expand", help="A rewriting appends the action to the trigger.")] = False,
     confidence: _Confidence = None,
 ) -> None:
-    """State a procedure, and print its id."""
+    """Create a procedure, and print its id."""
     state = state_of(context)
     state.run(_add(state, user, ProcedureKind[kind.name], action, trigger, confidence, expands=expands))
 
@@ -82,7 +84,7 @@ def update(
     user: options.User,
     procedure_id: _Id,
     action: Annotated[str | None, typer.Option("--action", help="What it does.")] = None,
-    trigger: Annotated[str | None, typer.Option("--for", help="The words of a query that it is for.")] = None,
+    trigger: Annotated[str | None, typer.Option("--for", help="The words of a query that trigger it.")] = None,
     confidence: _Confidence = None,
 ) -> None:
     """Change a procedure; its outcomes stay. Without outcomes, --confidence 0 switches it off."""

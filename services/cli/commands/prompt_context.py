@@ -17,15 +17,15 @@ def context(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The message to answer.")],
     user: options.User,
-    budget: Annotated[int, typer.Option(min=64, max=100_000, help="Tokens to spend.")] = 2_000,
+    budget: Annotated[int, typer.Option(min=64, max=100_000, help="Maximum number of tokens.")] = 2_000,
     conversation: options.ConversationOption = "",
     as_of: options.AsOf = None,
     chronological: Annotated[
-        bool, typer.Option("--chronological", help="Oldest memories first, not the best.")
+        bool, typer.Option("--chronological", help="Oldest memories first instead of the best.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Print memories as text that fits into a prompt. The text goes to stdout, all else to stderr."""
+    """Print memories as text for a prompt. The text goes to stdout, everything else to stderr."""
     state = state_of(context)
     order = ContextOrder.CHRONOLOGICAL if chronological else ContextOrder.BEST_FIRST
     state.run(

@@ -25,7 +25,7 @@ def recall(
     embedded: options.Embedded = False,
     trace_console: options.TraceConsole = False,
 ) -> None:
-    """Find what matters for a question, with the reasons."""
+    """Find memories for a question, with the reasons."""
     state = state_of(context)
     state.run(
         _recall(

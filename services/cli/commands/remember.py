@@ -33,7 +33,7 @@ def remember(
         datetime | None,
         typer.Option(parser=options.parse_time, metavar="TIME", help="When it was said; now if not given."),
     ] = None,
-    wait: Annotated[bool, typer.Option("--wait", help="Return when it can be found.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Return when the turn can be found.")] = False,
     embedded: options.Embedded = False,
     trace_console: options.TraceConsole = False,
 ) -> None:

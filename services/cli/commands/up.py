@@ -24,7 +24,7 @@ def up(
         bool, typer.Option("--processes", help="One process for each service instead of one for all.")
     ] = False,
     log_level: Annotated[
-        LogLevel, typer.Option(envvar="MNEME_LOG_LEVEL", help="Log lines to stderr from this level on.")
+        LogLevel, typer.Option(envvar="MNEME_LOG_LEVEL", help="Lowest level of log lines on stderr.")
     ] = LogLevel.INFO,
 ) -> None:
     """Start all five services on embedded engines, and serve until SIGTERM or Ctrl-C."""

@@ -25,7 +25,7 @@ from services.cli import options
 from services.cli.rendering import as_json, counted, plain
 from services.cli.state import CliState, state_of
 
-window = typer.Typer(help="Context windows of agents, and the prompts that are made of them.", no_args_is_help=True)
+window = typer.Typer(help="Context windows of agents, and the prompts made from them.", no_args_is_help=True)
 
 Conversation = Annotated[str, typer.Option("--conversation", "-c", help="The conversation whose window it is.")]
 _BATCH = 256
@@ -38,8 +38,10 @@ def prepare(
     conversation: Conversation,
     message: Annotated[str, typer.Argument(help="What the user says; - reads it from the input.")],
     repository: Annotated[str, typer.Option("--repository", "-r", help="Repository to find relevant code in.")] = "",
-    task: Annotated[str | None, typer.Option("--task", help="The task that is worked on from now on.")] = None,
-    budget: Annotated[int, typer.Option("--budget", min=0, help="Tokens; 0: what the window is meant to hold.")] = 0,
+    task: Annotated[str | None, typer.Option("--task", help="The current task from now on.")] = None,
+    budget: Annotated[
+        int, typer.Option("--budget", min=0, help="Maximum number of tokens; 0: the budget of the window.")
+    ] = 0,
     json: options.Json = False,
 ) -> None:
     """Add a user's message, with relevant code and similar past tasks, and print the messages for a model."""
@@ -82,11 +84,13 @@ def set_(
     context: typer.Context,
     user: options.User,
     conversation: Conversation,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Tokens it is meant to hold.")] = None,
-    task: Annotated[str | None, typer.Option("--task", help="The task that is worked on; empty ends it.")] = None,
-    ttl_hours: Annotated[float | None, typer.Option("--ttl-hours", help="Life after the last read or write.")] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Token budget.")] = None,
+    task: Annotated[str | None, typer.Option("--task", help="The current task; empty: none.")] = None,
+    ttl_hours: Annotated[
+        float | None, typer.Option("--ttl-hours", help="Hours from the last read or write until it expires.")
+    ] = None,
 ) -> None:
-    """Set the budget, the current task or the time to live of a window; create it where it is missing."""
+    """Set the budget, the current task or the time to live of a window; create a missing one."""
     state = state_of(context)
     ttl = None if ttl_hours is None else timedelta(hours=ttl_hours)
 
@@ -107,7 +111,7 @@ def add(
     conversation: Conversation,
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Items, one JSON object a line.")],
 ) -> None:
-    """Add items of a file: ContextItem messages as JSON, one a line. Known ids are not added again."""
+    """Add the items of a file: ContextItem messages as JSON, one a line. Known ids are skipped."""
     state = state_of(context)
 
     async def work() -> None:
@@ -127,11 +131,11 @@ def prune(
     context: typer.Context,
     user: options.User,
     conversation: Conversation,
-    force: Annotated[bool, typer.Option("--force", help="Also below the threshold.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Prune below the threshold too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Remove the items of the lowest scores from a window that is too full."""
+    """Remove the items with the lowest scores from a window above its threshold."""
     state = state_of(context)
 
     async def work() -> None:
@@ -152,7 +156,7 @@ def restore(
     conversation: Conversation,
     item_ids: Annotated[list[str], typer.Argument(help="Ids of items that were removed.")],
 ) -> None:
-    """Bring removed items back, at the end of the window."""
+    """Restore removed items, at the end of the window."""
     state = state_of(context)
 
     async def work() -> None:
@@ -187,7 +191,7 @@ def snapshots(
 
 @window.command()
 def delete(context: typer.Context, user: options.User, conversation: Conversation) -> None:
-    """Delete a window with its items; nothing of it is archived."""
+    """Delete a window with its items, without archiving them."""
     state = state_of(context)
 
     async def work() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from services.cli.copying.installation import open_installation
 from services.cli.copying.places import Place
 from services.common.copying.ledger import PostgresCopyLedger
-from services.common.copying.model import CopyError
-from services.common.copying.runner import BATCH_RECORDS, Comparison, Copier, Watcher
+from services.common.copying.model import BATCH_RECORDS, CopyError
+from services.common.copying.runner import Comparison, Copier, Watcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

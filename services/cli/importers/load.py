@@ -38,7 +38,7 @@ async def import_entries(
     Args:
         client: The service.
         entries: What was read, in the order of the conversation.
-        user_id: Whose memory.
+        user_id: Id of the user.
         on_progress: Called with the progress in the file, each time a turn is durable or refused.
 
     Raises:

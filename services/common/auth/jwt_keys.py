@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPMessage
@@ -43,8 +44,9 @@ class JwksError(ValueError):
 class JwksKeys:
     """The keys by their ids.
 
-    The set is read when the service starts, and then by a thread of its own: calls never wait for it. A key that was
-    taken out of the set is refused from the next reading on; when a reading fails, the keys read last stay in force.
+    The set is read when the service starts, and then by a thread of its own, whether or not there are calls: they never
+    wait for it. A key that was taken out of the set is refused from the next reading on, also by a service that had no
+    calls for hours; when a reading fails, the keys read last stay in force.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class JwksKeys:
         retry_seconds: float = 5.0,
         monotonic: Callable[[], float] = time.monotonic,
         defer: Callable[[Callable[[], None]], None] | None = None,
+        repeat: Callable[[float, Callable[[], bool]], None] | None = None,
     ) -> None:
         """Reads the set.
 
@@ -64,6 +67,7 @@ class JwksKeys:
             retry_seconds: How soon at the earliest, for a token with a key that is not known.
             monotonic: The time.
             defer: Runs a reading; in a thread where None.
+            repeat: Does something every so many seconds until it returns False; in a thread where None.
 
         Raises:
             JwksError: It cannot be read.
@@ -75,22 +79,32 @@ class JwksKeys:
         self._defer = defer or _in_thread
         self._lock = threading.Lock()
         self._read_time = monotonic()
-        self._keys: Mapping[str, PublicKey] = _read(fetch)
+        self._content = fetch()
+        self._keys: Mapping[str, PublicKey] = _parsed(self._content)
         self.generation = 0
         """Grows when the keys change."""
+        (repeat or _repeat_in_thread)(refresh_seconds, _refreshing(weakref.ref(self)))
 
     def get(self, key_id: str) -> PublicKey | None:
         """The key with an id; None where there is none. Starts a reading where one is due."""
         found = self._keys.get(key_id)
         wait = self._refresh_seconds if found is not None else self._retry_seconds
-        if self._monotonic() - self._read_time >= wait and self._lock.acquire(blocking=False):
+        if self._monotonic() - self._read_time >= wait:
+            self.read_again()
+        return self._keys.get(key_id)
+
+    def read_again(self) -> None:
+        """Starts a reading, unless one is under way."""
+        if self._lock.acquire(blocking=False):
             self._read_time = self._monotonic()
             self._defer(self._refresh)
-        return self._keys.get(key_id)
 
     def _refresh(self) -> None:
         try:
-            keys = _read(self._fetch)
+            content = self._fetch()
+            if content == self._content:
+                return
+            keys, self._content = _parsed(content), content
             if keys.keys() != self._keys.keys() or any(_numbers(keys[k]) != _numbers(self._keys[k]) for k in keys):
                 self._keys = keys
                 self.generation += 1
@@ -154,12 +168,33 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+def _refreshing(reference: weakref.ref[JwksKeys]) -> Callable[[], bool]:
+    """Reads the keys again; False once nobody holds them any more."""
+
+    def refresh() -> bool:
+        keys = reference()
+        if keys is not None:
+            keys.read_again()
+        return keys is not None
+
+    return refresh
+
+
+def _repeat_in_thread(seconds: float, work: Callable[[], bool]) -> None:
+    def run() -> None:
+        while True:
+            time.sleep(seconds)
+            if not work():
+                return
+
+    threading.Thread(target=run, name="jwt-keys-timer", daemon=True).start()
+
+
 def _in_thread(read: Callable[[], None]) -> None:
     threading.Thread(target=read, name="jwt-keys", daemon=True).start()
 
 
-def _read(fetch: Callable[[], bytes]) -> dict[str, PublicKey]:
-    content = fetch()
+def _parsed(content: bytes) -> dict[str, PublicKey]:
     if len(content) > _BYTES_MAX:
         raise JwksError("the key set is too long")
     try:
@@ -168,7 +203,7 @@ def _read(fetch: Callable[[], bytes]) -> dict[str, PublicKey]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise JwksError("the key set is malformed") from error
     if not found:
-        raise JwksError("the key set has no key that can be used: RSA from 2,048 bits on, P-256 to P-521, or Ed25519")
+        raise JwksError("the key set has no usable key: RSA of at least 2,048 bits, P-256 to P-521, or Ed25519")
     return found
 
 

@@ -47,7 +47,7 @@ class JwtVerifier:
             ValueError: Issuer or audience is missing: without them tokens for others would be accepted.
         """
         if not rules.issuer or not rules.audience:
-            raise ValueError("tokens need an issuer and an audience to be checked against")
+            raise ValueError("MNEME_JWT_ISSUER and MNEME_JWT_AUDIENCE are required to check tokens")
         self._keys = keys
         self._rules = rules
         self._clock = clock or SystemClock()

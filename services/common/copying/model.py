@@ -18,6 +18,9 @@ in UTC, ids are text, vectors are the bytes of little-endian float32 numbers: no
 Key: TypeAlias = tuple[Any, ...]
 """The values of a record's key fields, in the order of `Kind.key`; JSON holds them unchanged."""
 
+BATCH_RECORDS: Final = 500
+"""Records in one page of a copy."""
+
 _BYTES_TAG: Final = "$bytes"
 
 

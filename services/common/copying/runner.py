@@ -6,13 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from services.common.copying.checksum import Checksum, checksum_of
 from services.common.copying.ledger import CopyLedger, Progress
-from services.common.copying.model import CopyError, Key, Kind, Record, RecordStore, key_of
-
-BATCH_RECORDS: Final = 500
+from services.common.copying.model import BATCH_RECORDS, CopyError, Key, Kind, Record, RecordStore, key_of
 
 
 class Watcher(Protocol):
@@ -184,5 +182,5 @@ def _paired(source: Sequence[RecordStore], target: Sequence[RecordStore]) -> lis
                 raise CopyError(f"both sides differ in the form of {kind.name} ({differing}): bring them up to date")
             pairs.append(_Pair(kind, store, found, holder))
     if missing := sorted(holders):
-        raise CopyError(f"the source has no {', '.join(missing)}: bring both sides up to date")
+        raise CopyError(f"the source lacks {', '.join(missing)}: bring both sides up to date")
     return pairs

@@ -154,7 +154,7 @@ class OnnxSentenceEncoder:
         try:
             outputs = dict(zip(names, self._session.run(list(names), feed), strict=True))
         except Exception as error:  # onnxruntime has a class per failure and no public root of them
-            raise EmbeddingFailedError(f"{self.model_name} could not be run on {len(texts)} texts") from error
+            raise EmbeddingFailedError(f"{self.model_name} could not embed {len(texts)} texts") from error
         output: Matrix = outputs[self._output]
         if not self._pooled:
             output = self._pool(output, mask)

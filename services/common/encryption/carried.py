@@ -22,7 +22,7 @@ from services.common.encryption.ring import EncryptionSettings
 from services.common.owners import Owner
 
 _VERSION: Final = 1
-_CUT_OFF: Final = "stored content is cut off, and cannot be decrypted"
+_CUT_OFF: Final = "stored content is truncated and cannot be decrypted"
 
 _KeyName = tuple[Owner, bytes]  # whose, key id
 
@@ -149,7 +149,9 @@ def _parts_of(sealed: str) -> tuple[WrappedKey, bytes]:
     if len(data) < 2:
         raise DecryptionError(_CUT_OFF)
     if data[0] != _VERSION:
-        raise DecryptionError(f"stored content has the form {data[0]}, this program knows up to {_VERSION}")
+        raise DecryptionError(
+            f"stored content has format version {data[0]}, but this program supports versions up to {_VERSION}"
+        )
     end = 2 + data[1]
     size = int.from_bytes(data[end : end + 2], "big")
     if len(data) < end + 2 + size:

@@ -101,9 +101,11 @@ def key_id_of(envelope: bytes) -> bytes:
         DecryptionError: It is no envelope, or a newer program's.
     """
     if len(envelope) < _HEADER_BYTES + _TAG_BYTES:
-        raise DecryptionError("stored content is cut off, and cannot be decrypted")
+        raise DecryptionError("stored content is truncated and cannot be decrypted")
     if envelope[0] != _VERSION:
-        raise DecryptionError(f"stored content has the form {envelope[0]}, this program knows up to {_VERSION}")
+        raise DecryptionError(
+            f"stored content has format version {envelope[0]}, but this program supports versions up to {_VERSION}"
+        )
     return envelope[1 : 1 + KEY_ID_BYTES]
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
+from services.common.addresses import is_loopback
 from services.common.encryption.envelope import KEY_BYTES, DecryptionError
 from services.common.encryption.key_file import FileKeyManagement
 from services.common.encryption.key_management import KeyManagement, KeyManagementUnavailable, WrappedKey
@@ -20,7 +21,7 @@ from services.common.encryption.vault_settings import VaultServer, VaultSettings
 from services.common.errors import FailedPrecondition
 from services.common.hosting import HostSettings
 from services.common.rpc.readiness import Check
-from services.common.rpc.server import ServiceBinding, is_loopback
+from services.common.rpc.server import ServiceBinding
 from services.common.settings_file import SettingsError, SettingsSource
 
 HEALTH_NAME: Final = "key_management"
@@ -104,9 +105,13 @@ async def check(management: KeyManagement) -> WrappedKey:
         wrapped = await management.wrap(key, b"check")
         unwrapped = await management.unwrap(wrapped, b"check")
     except DecryptionError as error:
-        raise KeyManagementUnavailable("a key that was just wrapped cannot be unwrapped", str(error)) from error
+        raise KeyManagementUnavailable(
+            "the key management cannot unwrap a key that it has just wrapped", str(error)
+        ) from error
     if unwrapped != key:
-        raise KeyManagementUnavailable("another key was unwrapped than was wrapped", "Look at the key management.")
+        raise KeyManagementUnavailable(
+            "the key management unwrapped a different key than it had wrapped", "Look at the key management."
+        )
     return wrapped
 
 

@@ -56,11 +56,11 @@ class FileKeyManagement:
         """See `KeyManagement.unwrap`."""
         key = self._keys.get(wrapped.version) or self._current().get(wrapped.version)
         if key is None:
-            raise DecryptionError(f"there is no key-encryption key of version {wrapped.version} in {self._path}")
+            raise DecryptionError(f"{self._path} has no key-encryption key of version {wrapped.version}")
         try:
             return AESGCM(key).decrypt(wrapped.data[:_NONCE_BYTES], wrapped.data[_NONCE_BYTES:], associated)
         except (InvalidTag, ValueError) as error:
-            raise DecryptionError("a data key was changed, or wrapped by another key-encryption key") from error
+            raise DecryptionError("a data key was changed, or was wrapped by another key-encryption key") from error
 
     async def aclose(self) -> None:
         """See `KeyManagement.aclose`."""

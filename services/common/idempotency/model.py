@@ -92,13 +92,25 @@ class Idempotency(Generic[_ResponseT]):
             InvalidArgument: The request id was used for another request.
             NotFound: A repeat, and what the request changed was deleted since.
         """
+        first = await self.first(records, key)
+        if first is not None:
+            return first
+        response = await work()
+        text = self._adapter.dump_json(response).decode()
+        added = IdempotencyRecord(key, user_id, resource_id(response), text, now)
+        await records.add(added, purge_before=now - self._retention)
+        return response
+
+    async def first(self, records: IdempotencyRecords, key: IdempotencyKey) -> _ResponseT | None:
+        """The first response to a request; None where it has not run yet.
+
+        Raises:
+            InvalidArgument: The request id was used for another request.
+            NotFound: What the request changed was deleted since.
+        """
         record = await records.find(key)
         if record is None:
-            response = await work()
-            text = self._adapter.dump_json(response).decode()
-            added = IdempotencyRecord(key, user_id, resource_id(response), text, now)
-            await records.add(added, purge_before=now - self._retention)
-            return response
+            return None
         if record.key.digest != key.digest:
             raise request_id_reused()
         if record.response is None:

@@ -30,6 +30,7 @@ class IdempotencyQueries:
     find: LiteralString
     add: LiteralString
     erase: LiteralString
+    erase_some: LiteralString
 
     @classmethod
     def of(cls, label: LiteralString) -> IdempotencyQueries:
@@ -59,12 +60,19 @@ class IdempotencyQueries:
             WHERE $resource_ids IS NULL OR r.resource_id IN $resource_ids
             REMOVE r.response
             """,
+            erase_some=f"""
+            MATCH (r:{label} {{tenant_id: $tenant_id, user_id: $user_id}})
+            WHERE r.response IS NOT NULL
+            WITH r LIMIT $limit
+            REMOVE r.response
+            RETURN count(*) AS removed
+            """,
         )
 
     @property
     def all(self) -> tuple[LiteralString, ...]:
         """Every query."""
-        return (self.find, self.add, self.erase)
+        return (self.find, self.add, self.erase, self.erase_some)
 
 
 class Neo4jIdempotencyRecords:

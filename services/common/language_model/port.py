@@ -1,4 +1,4 @@
-"""The port of the language model: optional, behind the acknowledgement only, and never the last word."""
+"""The port of the language model: optional, after the acknowledgement only, and never the last word."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from services.common.maintenance.model import Change, RunReport
 from services.common.maintenance.store import RunSummary
 from services.common.maintenance.tier import JobReport, TierMaintenance
 from services.common.owners import Owner, TenantId, UserId
+from services.common.paging import RESPONSE_BYTES_MAX, fitting
 from services.common.rpc.server import ServiceBinding
 from services.common.validation import Violations
 
@@ -80,8 +81,16 @@ class MaintenanceInternalServicer(maintenance_pb2_grpc.MaintenanceInternalServic
     async def GetRun(self, request: pb.GetRunRequest, _context: Context) -> pb.GetRunResponse:
         """See maintenance.proto."""
         owner = _checked(request, current_principal(), run_id=True, is_read=True)
+        v = Violations()
+        v.number("first_change", request.first_change, low=0, high=_INT32_MAX)
+        v.number("limit", request.limit, low=0, high=_CHANGES_MAX)
+        v.raise_if_any()
         details = await self._maintenance.get_run(owner, request.run_id)
-        return pb.GetRunResponse(run=_run(details.run), changes=map(_change, details.changes[:_CHANGES_MAX]))
+        first = request.first_change
+        changes = list(map(_change, details.changes[first : first + (request.limit or _CHANGES_MAX)]))
+        changes = changes[: fitting(changes, bytes_max=RESPONSE_BYTES_MAX)]
+        has_more = len(details.changes) > first + len(changes)
+        return pb.GetRunResponse(run=_run(details.run), changes=changes, has_more=has_more)
 
     async def UndoRun(self, request: pb.UndoRunRequest, _context: Context) -> pb.UndoRunResponse:
         """See maintenance.proto."""

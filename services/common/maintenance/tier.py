@@ -259,5 +259,5 @@ class TierMaintenance:
     def _for_user(self, job: str) -> TierJob:
         chosen = self._named(job)
         if not chosen.for_user:
-            raise FailedPrecondition("the job works on a store as a whole")
+            raise FailedPrecondition("the job cannot be run for one user, because it works on the whole store")
         return chosen

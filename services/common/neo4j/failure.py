@@ -38,6 +38,37 @@ _CONTENDED: Final = frozenset(
 _SCHEMA_OUTDATED: Final = frozenset({"Neo.ClientError.Schema.IndexNotFound"})
 
 
+_SAFE_TEXTS: Final = ("Neo.TransientError.", "Neo.ClientError.Security.", "Neo.ClientError.Statement.SyntaxError")
+"""Codes whose messages are about the server, who calls it, or the text of a query, which holds no values."""
+
+
+def hide_values() -> None:
+    """Makes the errors of the driver print no values, in the whole process; may be repeated.
+
+    They quote nodes and properties ("already exists with ... and property `text` = '...'"), and are printed in logs and
+    in spans.
+    """
+    neo4j_errors.Neo4jError.__str__ = text_without_values  # type: ignore[method-assign]
+    neo4j_errors.GqlError.__str__ = status_without_values  # type: ignore[method-assign]
+
+
+def text_without_values(error: neo4j_errors.Neo4jError) -> str:
+    """Code and status, and the message where it cannot quote values."""
+    if not getattr(error, "_from_server", False):  # raised by the driver itself, about its use
+        return Exception.__str__(error)
+    if error.code.startswith(_SAFE_TEXTS):
+        return f"{error.code} ({error.gql_status}): {error.message}"
+    return f"{error.code} ({error.gql_status}; its text can quote values and is left out)"
+
+
+def status_without_values(error: neo4j_errors.GqlError) -> str:
+    """The status of a cause that the server names."""
+    return f"{error.gql_status} (its text can quote values and is left out)"
+
+
+hide_values()
+
+
 @contextlib.contextmanager
 def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> Iterator[None]:
     """Turns the driver's errors into Mneme's; put it around every use of a session.
@@ -51,8 +82,8 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
     an index is missing: migrations did not run              `FailedPrecondition`
     ======================================================  =====================
 
-    Anything else is a fault of ours (a syntax error, a wrong type) and passes through. The driver's text is kept as the
-    cause, for the log, and is not part of the message: it can quote stored values.
+    Anything else is a fault of ours (a syntax error, a wrong type) and passes through. The driver's error is kept as
+    the cause, for the log; its text quotes no stored values (`hide_values`).
 
     Args:
         retry_after_seconds: Put into `StoreUnavailable`.
@@ -67,7 +98,7 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
             raise
         raise translated from error
     except TimeoutError as error:
-        raise DeadlineExceeded("the graph database did not answer in time") from error
+        raise DeadlineExceeded("the graph database did not respond in time") from error
     except (
         neo4j_errors.ServiceUnavailable,
         neo4j_errors.SessionExpired,
@@ -80,11 +111,11 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
 def _translated(error: neo4j_errors.Neo4jError, retry_after_seconds: float) -> Exception | None:
     code = error.code or ""
     if code in _TIMED_OUT:
-        return DeadlineExceeded("the graph database did not answer in time")
+        return DeadlineExceeded("the graph database did not respond in time")
     if code in _CONTENDED:
         return Conflict("the operation conflicts with a concurrent one; try again")
     if code in _SCHEMA_OUTDATED:
-        return FailedPrecondition("the graph's indexes are not there; run the migrations")
+        return FailedPrecondition("the indexes of the graph database are missing; run the migrations")
     if isinstance(error, neo4j_errors.TransientError | neo4j_errors.AuthError) or error.is_retryable():
         return StoreUnavailable(STORE_NAME, retry_after_seconds)
     return None

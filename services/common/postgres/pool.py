@@ -11,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from services.common.errors import Conflict, DeadlineExceeded, FailedPrecondition, MnemeError, StoreUnavailable
+from services.common.postgres.error_text import forget_conversion, hide_values
 from services.common.postgres.measured import MeasuredPool
 from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, Seconds
+
+hide_values()
 
 _STORE_NAME: Final = "postgres"
 
@@ -189,8 +192,8 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
     schema or function missing: migrations did not run             `FailedPrecondition`
     =============================================================  =====================
 
-    Anything else is a fault of ours (a syntax error, a wrong type) and passes through. The driver's text is
-    kept as the cause, for the log, and is not part of the message: it can quote stored values. A caller who
+    Anything else is a fault of ours (a syntax error, a wrong type) and passes through. The driver's error is
+    kept as the cause, for the log; its text quotes no stored values (see error_text.py). A caller who
     knows what a violated constraint means catches `asyncpg.UniqueViolationError` inside this block.
 
     Args:
@@ -199,6 +202,7 @@ def translate_errors(*, retry_after_seconds: float = _RETRY_AFTER_SECONDS) -> It
     try:
         yield
     except Exception as error:
+        forget_conversion(error)
         translated = translated_error(error, retry_after_seconds=retry_after_seconds)
         if translated is None:
             raise

@@ -49,7 +49,9 @@ def server_user(folder: Path) -> SystemUser:
         except KeyError:
             continue
         return SystemUser(uid=entry.pw_uid, gid=entry.pw_gid)
-    raise EmbeddedPostgresError(f"as root, PostgreSQL needs one of the users {', '.join(_PREFERRED_NAMES)}")
+    raise EmbeddedPostgresError(
+        f"when started as root, PostgreSQL needs one of the users {', '.join(_PREFERRED_NAMES)}"
+    )
 
 
 def give_folder(folder: Path, user: SystemUser) -> None:

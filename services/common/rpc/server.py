@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -12,6 +11,7 @@ import structlog
 from google.protobuf import descriptor_pool
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
+from services.common.addresses import is_loopback
 from services.common.auth import METADATA_BYTES_MAX, Role
 from services.common.rpc import accepting
 from services.common.rpc.certificates import Certificates, TlsFiles
@@ -36,7 +36,6 @@ _ENDING_SHARE_MAX: Final = 0.25  # of the grace, reserved for ending the calls t
 _ENDING_SECONDS_MAX: Final = 0.5
 
 _METADATA_BYTES_MAX: Final = 16 * 1024  # of a call by anybody: an API key, a request id and a trace
-_LOOPBACK_NAMES: Final = frozenset({"localhost", "ip6-localhost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,17 +246,6 @@ def needing(check: Check, services: Sequence[ServiceBinding]) -> tuple[ServiceBi
 def method_roles(services: Sequence[ServiceBinding]) -> dict[str, Role]:
     """The roles of all services by full method name."""
     return {method: role for service in services for method, role in service.method_roles.items()}
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address can be reached from this machine only."""
-    if address.startswith("unix:"):
-        return True
-    host = address.rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host in _LOOPBACK_NAMES
 
 
 def _connection_limits(services: Sequence[ServiceBinding], settings: ServerSettings) -> list[tuple[str, int]]:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
 
+from services.common.idempotency.model import IdempotencyRecords
+from services.common.idempotency.postgres import PostgresIdempotencyRecords
 from services.common.postgres.pool import translate_errors
-from services.common.postgres.types import Pool
-from services.common.serving_model.store import ModelHolder, ServingState
+from services.common.postgres.tenancy import tenant_transaction
+from services.common.postgres.types import Connection, Pool
+from services.common.serving_model.store import Choose, ModelHolder, ServingState
 
+_T = TypeVar("_T")
+
+_SCHEMA: Final = "maintenance"
+_LOCK: Final = "LOCK TABLE maintenance.serving_model IN SHARE ROW EXCLUSIVE MODE"
 _READ: Final = "SELECT model, former, revision, change_time FROM maintenance.serving_model"
 _CHOOSE: Final = """
     INSERT INTO maintenance.serving_model AS s (model, former) VALUES ($1, $2)
@@ -53,10 +61,15 @@ class PostgresServingModels:
         """See `ServingModelStore.choose`."""
         with translate_errors():
             async with self._pool.acquire() as connection, connection.transaction():
-                await connection.execute(_CHOOSE, model, former)
-                row = await connection.fetchrow(_READ)
-        assert row is not None, "the row was written in this transaction"
-        return ServingState(**row)
+                return await _choose(connection, model, former)
+
+    async def choosing(self, tenant_id: str, work: Callable[[IdempotencyRecords, Choose], Awaitable[_T]]) -> _T:
+        """See `ServingModelStore.choosing`. Readers of the choice do not wait."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute(_LOCK)
+            return await work(
+                PostgresIdempotencyRecords(connection, tenant_id, schema=_SCHEMA), partial(_choose, connection)
+            )
 
     async def end(self, model: str) -> None:
         """See `ServingModelStore.end`."""
@@ -84,3 +97,10 @@ class PostgresServingModels:
     async def _execute(self, statement: str, *arguments: Any) -> None:
         with translate_errors():
             await self._pool.execute(statement, *arguments)
+
+
+async def _choose(connection: Connection, model: str, former: str) -> ServingState:
+    await connection.execute(_CHOOSE, model, former)
+    row = await connection.fetchrow(_READ)
+    assert row is not None, "the row was written in this transaction"
+    return ServingState(**row)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from services.common.idempotency.model import IdempotencyRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,12 @@ class ModelHolder:
     serving: str  # the one that it serves with
 
 
+Choose = Callable[[str, str], Awaitable[ServingState]]
+"""See `ServingModelStore.choose`: the model, and the former one."""
+
+_T = TypeVar("_T")
+
+
 class ServingModelStore(Protocol):
     """What a driver must do. All methods raise `StoreUnavailable`."""
 
@@ -37,6 +45,13 @@ class ServingModelStore(Protocol):
 
     async def choose(self, model: str, *, former: str) -> ServingState:
         """Makes `model` serve in one transaction, `former` being the one before; a repeat changes nothing."""
+        ...
+
+    async def choosing(self, tenant_id: str, work: Callable[[IdempotencyRecords, Choose], Awaitable[_T]]) -> _T:
+        """Runs `work` in one transaction, while nobody else chooses.
+
+        It is given the tenant's idempotency records and `choose`, both of that transaction.
+        """
         ...
 
     async def end(self, model: str) -> None:

@@ -33,11 +33,16 @@ from services.common.values.model import Relation
 from services.common.values.partings.closings import is_closed
 from services.common.values.partings.ended import has_ended
 from services.common.values.partings.endings import goes_with_it
+from services.common.values.partings.fates import fates_told, may_end
 from services.common.values.partings.given_up import is_given_up
 from services.common.values.partings.items import is_left_of_several, loses_an_item
+from services.common.values.partings.journeys import is_for_nothing
 from services.common.values.partings.leaving import is_left_behind
 from services.common.values.partings.members import is_out
+from services.common.values.partings.weekdays import frees_a_weekday
 from services.common.values.reading.clauses import CHARS_MAX, Clause
+from services.common.values.reading.coordinated import later_deeds
+from services.common.values.reading.lasting import as_present
 from services.common.values.reading.openers import without_opener
 from services.common.values.reading.people import FIRST, OTHERS
 from services.common.values.reading.pieces import Read, read_statement
@@ -113,10 +118,22 @@ def supersedes(earlier: Said, later: Said) -> Relation:
         earlier: The statement that was made first.
         later: The other one.
     """
+    found = _supersedes(earlier, later)
+    if found is not Relation.UNRELATED or earlier.speaker.casefold() != later.speaker.casefold():
+        return found
+    if any(_supersedes(earlier, replace(later, text=text)) in _ENDS for text in later_deeds(later.text)):
+        return Relation.UPDATE
+    told = fates_told(with_apostrophes(later.text))
+    if any(may_end(earlier.text, text) and _supersedes(earlier, replace(later, text=text)) in _ENDS for text in told):
+        return Relation.UPDATE
+    return found
+
+
+def _supersedes(earlier: Said, later: Said) -> Relation:
     one, other = (with_plain_times(with_apostrophes(said.text)) for said in (earlier, later))
     one, other = with_days_alike(one, other)
     one, other = with_bare_names(one, other)
-    earlier, later = replace(earlier, text=one), replace(later, text=other)
+    earlier, later = replace(earlier, text=as_present(one)), replace(later, text=other)
     if are_of_two_times(earlier.text, earlier.day, later.text, later.day):
         return Relation.COMPATIBLE
     as_said, later = later.text, replace(later, text=in_plain_words(later.text))
@@ -214,6 +231,8 @@ def _turns_back(earlier: str, later: str) -> bool:
         is_fulfilled,
         is_lifted,
         is_out,
+        is_for_nothing,
+        frees_a_weekday,
         is_reversed,
         is_listed_anew,
         is_exchanged,

@@ -6,18 +6,19 @@ import re
 from datetime import date
 from typing import Final
 
+from services.common.values.comparison.bonds import outlasts_the_move
 from services.common.values.comparison.complements import are_contrasted, are_two_relatives
 from services.common.values.comparison.namesakes import are_namesakes
 from services.common.values.comparison.owners import are_of_two_owners
 from services.common.values.lives.passing import is_for_a_while
 from services.common.values.model import Relation
 from services.common.values.partings.items import leaves_another_group
+from services.common.values.reading.occasions import happened_once, is_usual
 from services.common.values.reading.people import FIRST
 from services.common.values.replacement.ages import is_another_age
 from services.common.values.replacement.days import is_another_time, is_same_day
 from services.common.values.replacement.periods import are_of_two_periods, is_left_out_once, is_of_some_days
 from services.common.values.replacement.ranges import are_of_two_ranges
-from services.common.values.words.newness import begins_later
 from services.common.values.words.nouns import nouns_of
 from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.unsure import HEARSAY, REPORTED
@@ -59,6 +60,7 @@ _BOTH_HOLD: Final = (
     are_of_two_ranges,
     is_left_out_once,
     is_of_some_days,
+    outlasts_the_move,
 )
 
 
@@ -71,8 +73,6 @@ def are_of_two_times(earlier: str, said: date | None, later: str, told: date | N
         later: A later one.
         told: When that was said.
     """
-    if told is not None and begins_later(later, told):
-        return True
     return any(rule(earlier, said, later, told) for rule in _OF_OTHER_TIMES)
 
 
@@ -91,7 +91,7 @@ def ruled_out(earlier: str, later: str, *, is_same_speaker: bool) -> Relation | 
     occasion = _OCCASION.match(later)
     if occasion is not None and not _OCCASIONS.search(earlier):
         return Relation.COMPATIBLE  # "at weekends my alarm is at nine"
-    if any(rule(earlier, later) for rule in _BOTH_HOLD):
+    if any(rule(earlier, later) for rule in _BOTH_HOLD) or (happened_once(later) and is_usual(earlier)):
         return Relation.COMPATIBLE
     if (REPORTED.match(later) or HEARSAY.search(later)) and not (REPORTED.match(earlier) or HEARSAY.search(earlier)):
         return Relation.UNKNOWN

@@ -21,6 +21,14 @@ class WorkerEndedError(Exception):
     """The process did not start, ended, or took too long. The next message starts it again."""
 
 
+class WorkerStartError(WorkerEndedError):
+    """The process ended before it was ready, whatever the message is."""
+
+
+class WorkerTimeoutError(WorkerEndedError):
+    """The process took too long over a message, and was ended."""
+
+
 class WorkerUnusableError(Exception):
     """The process says that it lacks something: starting it again does not help."""
 
@@ -51,21 +59,30 @@ class WorkerProcess:
         """The response to a message; blocks.
 
         Raises:
-            WorkerEndedError: The process ended or took too long.
+            WorkerStartError: The process did not start.
+            WorkerTimeoutError: It took too long.
+            WorkerEndedError: It ended.
             WorkerUnusableError: It cannot be used.
         """
         process = self._started()
+        is_late = threading.Event()
         try:
-            with _killed_after(process, timeout_seconds):
+            with _killed_after(process, timeout_seconds, is_late):
                 write_frame(_pipe(process.stdin), message)
                 return read_frame(_pipe(process.stdout))
         except (EOFError, OSError, ValueError) as error:
             self.stop()
-            raise WorkerEndedError("the process ended or took too long") from error
+            if is_late.is_set():
+                raise WorkerTimeoutError("the process took too long") from error
+            raise WorkerEndedError("the process ended") from error
 
     def kill(self) -> None:
         """End the process at once and start none again, from any thread. A call under way fails."""
         self._closed = True
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """End the process at once, from any thread. A call under way fails; the next message starts it again."""
         process = self._process
         if process is not None:
             process.kill()
@@ -104,7 +121,7 @@ class WorkerProcess:
                 loaded = read_frame(_pipe(process.stdout))
         except (EOFError, OSError, ValueError) as error:
             self.stop()
-            raise WorkerEndedError("the process did not start") from error
+            raise WorkerStartError("the process did not start") from error
         if "error" in loaded:
             self.stop()
             raise WorkerUnusableError(loaded["error"])
@@ -112,9 +129,17 @@ class WorkerProcess:
 
 
 @contextlib.contextmanager
-def _killed_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
-    """Ends the process when the time is up, so that reading from it ends too."""
-    timer = threading.Timer(seconds, process.kill)
+def _killed_after(
+    process: subprocess.Popen[bytes], seconds: float, is_late: threading.Event | None = None
+) -> Iterator[None]:
+    """Ends the process when the time is up, so that reading from it ends too, and sets `is_late`."""
+
+    def end() -> None:
+        if is_late is not None:
+            is_late.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, end)
     timer.daemon = True
     timer.start()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import socket
+import subprocess
 import sys
 from collections import deque
 from typing import Any, Final, cast
@@ -68,7 +69,7 @@ class _Wire(asyncio.Protocol):
 class EngineProcess:
     """A running process. Results come in the order of the calls, and callers go on in that order."""
 
-    def __init__(self, process: asyncio.subprocess.Process, wire: _Wire) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], wire: _Wire) -> None:
         """Use `start`."""
         self._process = process
         self._wire = wire
@@ -79,14 +80,7 @@ class EngineProcess:
         """Start a process that keeps the descriptor `inherited` open for as long as it lives."""
         ours, theirs = socket.socketpair()
         with theirs:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "services.episodic.stores.edge_child",
-                str(theirs.fileno()),
-                stdin=asyncio.subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(), inherited),
-            )
+            process = _spawned(theirs.fileno(), inherited)
         ours.setblocking(False)
         _, wire = await asyncio.get_running_loop().create_unix_connection(_Wire, sock=ours)
         return cls(process, wire)
@@ -118,7 +112,7 @@ class EngineProcess:
         self._wire.close()
         try:
             async with asyncio.timeout(_STOP_SECONDS):
-                await self._process.wait()
+                await self.wait_ended()
         except TimeoutError:
             self._process.kill()
         await self._watching
@@ -126,8 +120,17 @@ class EngineProcess:
     async def _watch(self) -> None:
         """Fail the calls under way when the process ends."""
         await self._wire.lost.wait()
-        code = await self._process.wait()
+        code = await asyncio.to_thread(self._process.wait)
         for future in self._wire.waiting:
             if not future.done():
                 future.set_exception(EngineFailedError(f"the engine's process ended with {code}", exit_code=code))
         self._wire.waiting.clear()
+
+
+def _spawned(connection: int, inherited: int) -> subprocess.Popen[bytes]:
+    """Starts the child. An event loop would fork, and with that run fork handlers of native libraries in the child."""
+    return subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-m", "services.episodic.stores.edge_child", str(connection)],
+        stdin=subprocess.DEVNULL,
+        pass_fds=(connection, inherited),
+    )

@@ -34,6 +34,7 @@ from services.episodic.store import AccessCount, ColumnChanges, EpisodeCursor, E
 from services.episodic.stores import postgres_rows as rows
 from services.episodic.stores import postgres_sql as sql
 from services.episodic.stores.postgres_pending import PostgresPendingBatch
+from services.episodic.stores.postgres_removal import DELETED_MAX
 from services.episodic.stores.postgres_retention import PostgresRetentionStore
 from services.episodic.stores.words import best_by_words
 
@@ -53,7 +54,13 @@ class PostgresEpisodeStore(PostgresRetentionStore):
     """
 
     def __init__(
-        self, pool: Pool, *, model: str, keys: DataKeys = NO_DATA_KEYS, fading: FadingRule | None = None
+        self,
+        pool: Pool,
+        *,
+        model: str,
+        keys: DataKeys = NO_DATA_KEYS,
+        fading: FadingRule | None = None,
+        deleted_max: int = DELETED_MAX,
     ) -> None:
         """Use a pool whose database has the migrations of `MIGRATIONS_FOLDER`.
 
@@ -62,8 +69,10 @@ class PostgresEpisodeStore(PostgresRetentionStore):
             model: Fingerprint of the embedding model; noted on episodes that become active.
             keys: Encrypt what was said.
             fading: When episodes fade; the default rule where None.
+            deleted_max: Episodes after which a transaction that deletes a tenant ends.
         """
         super().__init__(pool, keys)
+        self._deleted_max = deleted_max
         self._fading = fading or FadingRule()
         self._model = model
         self._last_tenant = ""  # the next claim of pending episodes goes on behind it

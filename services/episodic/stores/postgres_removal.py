@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,11 +38,19 @@ class _Changed:
 
 _ARCHIVED_READ_MAX: Final = 5_000
 """Newest archived episodes that a search reads: their texts are compared in memory."""
+DELETED_MAX: Final = 10_000
+"""Episodes after which a transaction that deletes a tenant ends; those of its last user go with it all the same."""
+_USERS_MAX: Final = 500
+"""Users after which it ends too."""
+_USERS_READ: Final = 100
+"""Users of a tenant that are looked up at once."""
 _IDEMPOTENCY: Final = Idempotency(_Changed, retention_seconds=RETENTION_SECONDS)
 
 
 class PostgresRemovalStore(PostgresTokenStore):
     """The part of an `EpisodeStore` that changes which episodes there are, on a pool of the services' role."""
+
+    _deleted_max = DELETED_MAX
 
     async def set_feedback(
         self, owner: Owner, episode_ids: Sequence[EpisodeId], feedback: int, *, key: IdempotencyKey, now: datetime
@@ -112,18 +121,48 @@ class PostgresRemovalStore(PostgresTokenStore):
             yield {EpisodeId(row["episode_id"]) for row in found}
 
     async def delete_tenant(self, tenant_id: TenantId, *, key: IdempotencyKey, now: datetime) -> Deleted:
-        """See `EpisodeStore.delete_tenant`."""
+        """See `EpisodeStore.delete_tenant`. Some users a transaction; the last one stores the idempotency record.
+
+        That one excludes inserts as well, and deletes what was stored between the others: then nothing is left.
+        """
+        while await self._delete_users(tenant_id, key, now):
+            pass
 
         async def write(connection: Connection) -> _Changed:
-            await connection.execute(sql.EXCLUDE_INSERTS, tenant_id)
-            users = await connection.fetch(sql.USERS, tenant_id)
-            count = data_keys = 0
-            for row in users:
-                count += len(await connection.fetch(sql.DELETE, tenant_id, row["user_id"], None, None, None, now))
-                data_keys += await self._keys.destroy(connection, tenant_id, row["user_id"])
-            return _Changed(count, data_keys=data_keys)
+            return (await self._delete_page(connection, tenant_id, key, now, is_last=True))[0]
 
         return _deleted(await self._once(Owner(tenant_id, UserId("")), key, write, now=now))
+
+    async def _delete_users(self, tenant_id: TenantId, key: IdempotencyKey, now: datetime) -> bool:
+        """Deletes some users in one transaction; whether any are left."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            await connection.execute(sql.LOCK_REQUEST, tenant_id, key.principal_id, key.request_id)
+            if await PostgresIdempotencyRecords(connection, tenant_id, schema="episodic").find(key) is not None:
+                return False  # a repeat: what was stored since stays
+            done, is_left = await self._delete_page(connection, tenant_id, key, now, is_last=False)
+            progress = json.dumps([done.count, done.data_keys])
+            await connection.execute(
+                sql.PUT_PROGRESS, tenant_id, key.principal_id, key.request_id, key.digest, progress, now
+            )
+            return is_left
+
+    async def _delete_page(
+        self, connection: Connection, tenant_id: TenantId, key: IdempotencyKey, now: datetime, *, is_last: bool
+    ) -> tuple[_Changed, bool]:
+        """What the request has deleted by now, and whether users are left: none where this transaction is the last."""
+        await connection.execute(sql.EXCLUDE_INSERTS, tenant_id)
+        progress = await connection.fetchval(sql.TAKE_PROGRESS, tenant_id, key.principal_id, key.request_id, key.digest)
+        count, data_keys = json.loads(progress) if progress else (0, 0)
+        bound, users_left, after = count + self._deleted_max, _USERS_MAX, ""
+        while users := await connection.fetch(sql.USERS, tenant_id, after, _USERS_READ):
+            for row in users:
+                if not (is_last or (count < bound and users_left)):
+                    return _Changed(count, data_keys=data_keys), True
+                count += len(await connection.fetch(sql.DELETE, tenant_id, row["user_id"], None, None, None, now))
+                data_keys += await self._keys.destroy(connection, tenant_id, row["user_id"])
+                users_left -= 1
+            after = users[-1]["user_id"]
+        return _Changed(count, data_keys=data_keys), False
 
     async def deleted_keys(self, owner: Owner, selection: EpisodeSelection) -> list[EpisodeKey]:
         """See `EpisodeStore.deleted_keys`."""

@@ -72,8 +72,9 @@ def _time_fading(condition: str) -> str:
                 AND e.episode_id IN (SELECT l.episode_id FROM looked AS l WHERE l.differs)
             ORDER BY e.episode_id FOR NO KEY UPDATE OF e
         ), timed AS (
-            UPDATE episodic.episodes AS e SET fade_time = {computed} FROM found
-            WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = found.episode_id
+            UPDATE episodic.episodes AS e SET fade_time = {computed}
+            WHERE e.tenant_id = $1 AND e.user_id = $2
+                AND e.episode_id = ANY (ARRAY(SELECT f.episode_id FROM found AS f))
         )
         SELECT episode_id FROM looked ORDER BY episode_id
     """  # noqa: S608 - built from constants of this module
@@ -90,11 +91,11 @@ _ARCHIVE_UNUSED: Final = f"""
         WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.status = 2 AND {_USED} = seen.used_time
         ORDER BY e.episode_id FOR NO KEY UPDATE OF e
     ), tokens AS (
-        DELETE FROM episodic.token_vectors AS t USING found
-        WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.episode_id = found.episode_id
+        DELETE FROM episodic.token_vectors AS t
+        WHERE t.tenant_id = $1 AND t.user_id = $2 AND t.episode_id = ANY (ARRAY(SELECT f.episode_id FROM found AS f))
     )
-    UPDATE episodic.episodes AS e SET status = 3, archive_time = $5, indexed_model = NULL, piece_count = 0 FROM found
-    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = found.episode_id
+    UPDATE episodic.episodes AS e SET status = 3, archive_time = $5, indexed_model = NULL, piece_count = 0
+    WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = ANY (ARRAY(SELECT f.episode_id FROM found AS f))
     RETURNING e.episode_id, e.episode_key
 """  # noqa: S608 - built from constants of this module
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from services.common.postgres.users import users_statement
+
 _EPISODE_FIELDS: Final = """
     e.tenant_id, e.user_id, e.episode_id, e.conversation_id, e.position, e.role, e.speaker, e.query, e.response,
     e.details, e.confidence, e.feedback, e.importance, e.access_count, e.last_access_time, e.time,
@@ -181,9 +183,10 @@ _SELECTED: Final = """
     e.tenant_id = $1 AND e.user_id = $2
     AND ($3::uuid[] IS NULL OR e.episode_id = ANY($3)) AND ($4::bytea IS NULL OR e.episode_key BETWEEN $4 AND $5)
 """
+# An array, since it is read whole, and so every row is locked, before the first one changes; and since a join of 10,000
+# rows compares each with each where the server has no statistics of the table yet.
 _FOUND: Final = """
-    e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = found.episode_id
-    AND (SELECT count(*) FROM found) > 0
+    e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = ANY (ARRAY(SELECT found.episode_id FROM found))
 """
 
 FEEDBACK: Final = f"""
@@ -192,7 +195,7 @@ FEEDBACK: Final = f"""
         WHERE e.tenant_id = $1 AND e.user_id = $2 AND e.episode_id = ANY($3::uuid[])
         ORDER BY e.episode_id FOR NO KEY UPDATE
     )
-    UPDATE episodic.episodes AS e SET feedback = $4 FROM found WHERE {_FOUND}
+    UPDATE episodic.episodes AS e SET feedback = $4 WHERE {_FOUND}
     RETURNING e.episode_id
 """  # noqa: S608 - built from constants of this module
 
@@ -208,10 +211,10 @@ ARCHIVE: Final = f"""
         SELECT e.episode_id FROM episodic.episodes AS e WHERE {_SELECTED} AND e.status IN (1, 2)
         ORDER BY e.episode_id FOR NO KEY UPDATE
     ), tokens AS (
-        DELETE FROM episodic.token_vectors AS e USING found WHERE {_FOUND}
+        DELETE FROM episodic.token_vectors AS e WHERE {_FOUND}
     )
     UPDATE episodic.episodes AS e SET status = 3, archive_time = $6, indexed_model = NULL, piece_count = 0
-    FROM found WHERE {_FOUND}
+    WHERE {_FOUND}
     RETURNING e.episode_key
 """  # noqa: S608 - built from constants of this module
 
@@ -233,7 +236,7 @@ RESTORE: Final = f"""
         ORDER BY e.episode_id FOR NO KEY UPDATE
     )
     UPDATE episodic.episodes AS e SET status = 1, archive_time = NULL, index_attempts = 0, index_after = $6
-    FROM found WHERE {_FOUND}
+    WHERE {_FOUND}
     RETURNING e.episode_id
 """  # noqa: S608 - built from constants of this module
 
@@ -257,13 +260,26 @@ DELETE: Final = f"""
         SELECT $1, $2, found.episode_id, found.episode_key, $6::timestamptz FROM found
         ON CONFLICT (tenant_id, user_id, episode_id) DO UPDATE SET episode_key = EXCLUDED.episode_key
     )
-    DELETE FROM episodic.episodes AS e USING found WHERE {_FOUND}
+    DELETE FROM episodic.episodes AS e WHERE {_FOUND}
     RETURNING e.episode_id
 """  # noqa: S608 - built from constants of this module
 
-USERS: Final = """
-    SELECT user_id FROM episodic.episodes WHERE tenant_id = $1
-    UNION SELECT user_id FROM episodic.data_keys WHERE tenant_id = $1 ORDER BY user_id
+USERS: Final = f"""
+    ({users_statement("episodic.episodes")}) UNION ({users_statement("episodic.data_keys")}) ORDER BY user_id LIMIT $3
+"""
+
+# How far the deletion of a tenant is, among the idempotency records: as long as no response is stored.
+PUT_PROGRESS: Final = """
+    INSERT INTO episodic.idempotency_records (
+        tenant_id, principal_id, request_id, digest, user_id, resource_id, response, create_time
+    ) VALUES ($1, 'progress of ' || $2, $3, $4, '', '', $5, $6)
+    ON CONFLICT (tenant_id, principal_id, request_id)
+        DO UPDATE SET digest = EXCLUDED.digest, response = EXCLUDED.response, create_time = EXCLUDED.create_time
+"""
+TAKE_PROGRESS: Final = """
+    DELETE FROM episodic.idempotency_records
+    WHERE tenant_id = $1 AND principal_id = 'progress of ' || $2 AND request_id = $3 AND digest = $4
+    RETURNING response
 """
 
 DELETED_KEYS: Final = _read(

@@ -143,7 +143,9 @@ class QdrantConnection:
         try:
             return await self._run(call, None, self._settings.start_timeout_seconds)
         except AioRpcError as error:
-            raise FailedPrecondition(f"the Qdrant server refuses to be prepared: {error.details()}") from error
+            raise FailedPrecondition(
+                f"the Qdrant server refuses to create the collection: {error.details()}"
+            ) from error
         except StoreUnavailable as error:
             cause = error.__cause__
             if isinstance(cause, AioRpcError) and cause.code() in _KEY_REFUSED:

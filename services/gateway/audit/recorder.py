@@ -1,6 +1,6 @@
 """Records calls that no transaction of the journal records: reads, and writes that go to a tier.
 
-Reads are recorded behind the response, in batches; a crash can lose the last ones. A write is recorded before its
+Reads are recorded after the response, in batches; a crash can lose the last ones. A write is recorded before its
 response, on disk: if that fails, so does the call, and its repeat is recorded.
 """
 
@@ -37,7 +37,6 @@ _IN_THEIR_TRANSACTION: Final = frozenset(
         "DocumentService.WriteDocuments",
         "DeliveryService.RetryDeadLetters",
         "ErasureService.Erase",
-        "SessionService.DeleteSession",
     }
 )
 """Recorded where they are written or, what recalls returned, with the records of recalls."""
@@ -100,7 +99,7 @@ class AuditRecorder:
             method,
             user_id,
             named.memory_ids,
-            self._target(named.others, {}, text_field(request, "conversation_id")),
+            self._target(named.others, {}, text_field(request, "conversation_id"), has_memories=bool(named.memory_ids)),
             request_id=text_field(request, "request_id"),
             is_write=is_write,
         )
@@ -108,7 +107,7 @@ class AuditRecorder:
     async def record_stream(self, method: str, seen: NamedInStream, *, is_write: bool) -> None:
         """Records a call with a stream of requests: an entry for each user that they name."""
         for user_id, named in seen.by_user.items():
-            target = self._target(named.ids, named.beyond, "")
+            target = self._target(named.ids, named.beyond, "", has_memories=False)
             await self._record(method, user_id, (), target, request_id="", is_write=is_write)
 
     def stream(self) -> NamedInStream:
@@ -145,13 +144,14 @@ class AuditRecorder:
         self._work.set()
 
     def _target(
-        self, others: Mapping[str, Sequence[str]], beyond: Mapping[str, int], conversation: str
+        self, others: Mapping[str, Sequence[str]], beyond: Mapping[str, int], conversation: str, *, has_memories: bool
     ) -> Mapping[str, object] | None:
-        """What a call was about besides memories; items of a context window are known by their conversation.
+        """What a call was about besides memories; where it names none, its conversation says what it was about.
 
-        `beyond` counts further ids, which are not in `others` any more.
+        `beyond` counts further ids, which are not in `others` any more. Items of a context window are known by their
+        conversation.
         """
-        if not others:
+        if not others and (has_memories or not conversation):
             return None
         limit = self._settings.others_max
         target: dict[str, object] = {"conversation": _storable(conversation)} if conversation else {}

@@ -90,6 +90,12 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         self, request: audit_pb2.GetInclusionProofRequest, context: Context
     ) -> audit_pb2.GetInclusionProofResponse:
         """See the proto."""
+        violations = Violations()
+        _size(violations, "index", request.index)
+        _size(violations, "size", request.size)
+        if request.size > 0 and request.index >= request.size:
+            violations.add("index", "must be less than size")
+        violations.raise_if_any()
         leaves = await self._leaves(request.size)
         if not 0 <= request.index < len(leaves):
             raise NotFound("audit entry", str(request.index))
@@ -100,6 +106,12 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         self, request: audit_pb2.GetConsistencyProofRequest, context: Context
     ) -> audit_pb2.GetConsistencyProofResponse:
         """See the proto."""
+        violations = Violations()
+        _size(violations, "first_size", request.first_size, low=1)
+        _size(violations, "second_size", request.second_size)
+        if 0 < request.second_size < request.first_size:
+            violations.add("first_size", "must not be more than second_size")
+        violations.raise_if_any()
         leaves = await self._leaves(request.second_size)
         if not 1 <= request.first_size <= len(leaves):
             raise NotFound("audit log of the size", str(request.first_size))
@@ -113,6 +125,11 @@ class AuditServicer(audit_pb2_grpc.AuditServiceServicer):
         if not 0 <= size <= known:
             raise NotFound("audit log of the size", str(size))
         return list(await self._store.leaves(tenant_id, size=size or known))
+
+
+def _size(violations: Violations, path: str, number: int, *, low: int = 0) -> None:
+    if number < low:
+        violations.add(path, f"must be {low} or more")
 
 
 def audit_binding(servicer: AuditServicer) -> ServiceBinding:

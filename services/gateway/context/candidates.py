@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from mneme.agentic.v1 import notes_pb2
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
@@ -57,8 +59,8 @@ def candidates(recalled: Recalled, *, overlap_rank_max: int) -> dict[SectionKind
         SectionKind.PROCEDURES: procedures,
         SectionKind.RECENT_TURNS: [_recent_turn(turn, recalled) for turn in recalled.recent_turns],
         SectionKind.FACTS: [
-            _fact(fact, superseded_by, contradicted)
-            for fact in _holding_first([hit.fact for hit in recalled.facts], superseded_by)
+            _fact(fact, superseded_by, contradicted, recalled.as_of)
+            for fact in _holding_first([hit.fact for hit in recalled.facts], superseded_by, recalled.as_of)
         ],
         SectionKind.MEMORIES: [_memory(memory, superseded_by, contradicted, recalled) for memory in recalled.memories],
         SectionKind.NOTES: [
@@ -116,17 +118,33 @@ def _memory(
     return Candidate(body, said.episode_id, (said.episode_id,), source)
 
 
-def _holding_first(facts: Sequence[facts_pb2.Fact], superseded_by: Mapping[str, str]) -> list[facts_pb2.Fact]:
-    return sorted(facts, key=lambda fact: bool(fact.superseded_by) or fact.fact_id in superseded_by)
+def _holding_first(
+    facts: Sequence[facts_pb2.Fact], superseded_by: Mapping[str, str], as_of: datetime | None
+) -> list[facts_pb2.Fact]:
+    def is_behind(fact: facts_pb2.Fact) -> bool:
+        is_over = _never_held(fact) or not _is_to_come(fact.valid_to_time, as_of)
+        return (bool(fact.superseded_by) and is_over) or fact.fact_id in superseded_by
+
+    return sorted(facts, key=is_behind)
+
+
+def _is_to_come(moment: Timestamp, as_of: datetime | None) -> bool:
+    return as_of is not None and moment.ToMicroseconds() > (as_of - _EPOCH) // timedelta(microseconds=1)
 
 
 def _never_held(fact: facts_pb2.Fact) -> bool:
-    """Whether it ended when it was said, as what is corrected does."""
-    return bool(fact.superseded_by) and fact.valid_to_time.ToMicroseconds() <= fact.first_observed_time.ToMicroseconds()
+    """Whether it ended when it was said or began, as what is corrected does, and a plan that was given up."""
+    begin = max(fact.first_observed_time.ToMicroseconds(), fact.valid_from_time.ToMicroseconds())
+    return bool(fact.superseded_by) and fact.valid_to_time.ToMicroseconds() <= begin
 
 
-def _fact(fact: facts_pb2.Fact, superseded_by: Mapping[str, str], contradicted: Collection[str]) -> Candidate:
+def _fact(
+    fact: facts_pb2.Fact, superseded_by: Mapping[str, str], contradicted: Collection[str], as_of: datetime | None
+) -> Candidate:
     marks: list[str] = [_CATEGORY_WORDS[fact.category]] if fact.category in _CATEGORY_WORDS else []
+    if _is_to_come(fact.valid_from_time, as_of) and not _never_held(fact):
+        begin = fact.valid_from_time.ToDatetime(tzinfo=UTC)
+        marks += [f"from {begin:%Y-%m-%d}"] if str(begin.year) not in fact.text else []
     if fact.HasField("valid_to_time") and not _never_held(fact):
         marks.append(f"until {fact.valid_to_time.ToDatetime(tzinfo=UTC):%Y-%m-%d}")
     elif fact.superseded_by or fact.fact_id in superseded_by:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.common.auth import Principal
+from services.common.clock import Clock
 from services.common.errors import FailedPrecondition
+from services.common.idempotency.model import RETENTION_SECONDS, Idempotency, IdempotencyKey, IdempotencyRecords
+from services.common.owners import UserId
 from services.common.serving_model.following import ServingModel
-from services.common.serving_model.store import ModelHolder, ServingModelStore, ServingState
+from services.common.serving_model.store import Choose, ModelHolder, ServingModelStore, ServingState
 
 CountLacking = Callable[[Principal, str, float], Awaitable[int]]
 """How much of a tier lacks a model: for a principal, a model, within so many seconds."""
@@ -39,7 +42,7 @@ class ModelsState:
 
     serving: str
     choice: ServingState | None  # None where no cut-over was made
-    held: Sequence[str]  # by this process
+    held: tuple[str, ...]  # by this process
     holders: Sequence[ModelHolder]
 
 
@@ -51,11 +54,16 @@ class EmbeddingModels:
         store: ServingModelStore,
         serving: ServingModel,
         checks: Sequence[TierCheck],
+        *,
+        clock: Clock,
+        retention_seconds: float = RETENTION_SECONDS,
     ) -> None:
         """The choice is in `store`; this process follows it by `serving`. A cut-over passes the checks before."""
         self._store = store
         self._serving = serving
         self._checks = checks
+        self._clock = clock
+        self._requests = Idempotency(ModelsState, retention_seconds=retention_seconds)
 
     async def state(self) -> ModelsState:
         """How things stand.
@@ -66,23 +74,48 @@ class EmbeddingModels:
         choice = await self._store.read()
         self._serving.follow(choice)
         holders = await self._store.holders(seconds=self._serving.settings.counted_seconds)
-        return ModelsState(self._serving.current, choice, self._serving.models, holders)
+        return ModelsState(self._serving.current, choice, tuple(self._serving.models), holders)
 
-    async def cut_over(self, principal: Principal, model: str, *, allow_gaps: bool, seconds_left: float) -> ModelsState:
+    async def cut_over(
+        self, principal: Principal, key: IdempotencyKey, model: str, *, allow_gaps: bool, seconds_left: float
+    ) -> ModelsState:
         """Makes a model serve that all running processes hold; nothing where it serves already.
 
+        Returns:
+            How things stand after it; for a repeat, how they stood after the first request.
+
         Raises:
+            InvalidArgument: The request id was used for another request.
             FailedPrecondition: A process does not hold the model, or episodes, facts or notes lack it.
             StoreUnavailable: The choice cannot be read or made; it is one or the other.
         """
+
+        async def find(records: IdempotencyRecords, _: Choose) -> ModelsState | None:
+            return await self._requests.first(records, key)
+
+        first = await self._store.choosing(principal.tenant_id, find)
+        if first is not None:
+            return first
         state = await self.state()
-        if state.serving == model:
-            return state
-        self._require_held(model, state)
-        if not allow_gaps:
-            await self._require_whole(principal, model, seconds_left)
-        self._serving.follow(await self._store.choose(model, former=state.serving))
-        return await self.state()
+        if state.serving != model:
+            self._require_held(model, state)
+            if not allow_gaps:
+                await self._require_whole(principal, model, seconds_left)
+
+        async def run(records: IdempotencyRecords, choose: Choose) -> ModelsState:
+            async def work() -> ModelsState:
+                if state.serving == model:
+                    return state
+                return replace(state, serving=model, choice=await choose(model, state.serving))
+
+            # The request is about no user, and its response holds nothing of any.
+            return await self._requests.run(
+                records, key, work, now=self._clock.now(), user_id=UserId(""), resource_id=lambda _: model
+            )
+
+        chosen = await self._store.choosing(principal.tenant_id, run)
+        self._serving.follow(await self._store.read())
+        return chosen
 
     async def _require_whole(self, principal: Principal, model: str, seconds_left: float) -> None:
         counts = await asyncio.gather(*(check.count(principal, model, seconds_left) for check in self._checks))

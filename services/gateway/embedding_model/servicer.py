@@ -8,6 +8,7 @@ from mneme.gateway.v1 import embedding_model_pb2 as pb
 from mneme.gateway.v1 import embedding_model_pb2_grpc
 from services.common.auth import Role, current_principal
 from services.common.convert import timestamp
+from services.common.idempotency.requests import idempotency_key
 from services.common.rpc.deadline import seconds_left
 from services.common.rpc.interceptors.base import Context
 from services.common.rpc.server import ServiceBinding
@@ -42,8 +43,10 @@ class EmbeddingModelServicer(embedding_model_pb2_grpc.EmbeddingModelServiceServi
         v.identifier("request_id", request.request_id, chars_max=_ID_CHARS_MAX)
         v.text("model", request.model, chars_max=_MODEL_CHARS_MAX)
         v.raise_if_any()
+        principal = current_principal()
         state = await self._models.cut_over(
-            current_principal(),
+            principal,
+            idempotency_key(request, principal),
             request.model,
             allow_gaps=request.allow_gaps,
             seconds_left=seconds_left(self._deadline_seconds),

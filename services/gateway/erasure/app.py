@@ -47,7 +47,7 @@ def open_erasure(
     servicer = ErasureServicer(
         erasing,
         Forgetting(erasing, candidates, use_cases.pages, use_cases.clock),
-        Correcting(use_cases.upstream, use_cases.remembering, candidates, embedder, settings),
+        Correcting(use_cases.upstream, use_cases.remembering, candidates, erasures, embedder, settings),
         ErasureRequestReader(settings, id_chars_max=id_chars_max),
         tokens=use_cases.tokens,
         pages=use_cases.pages,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,8 +20,8 @@ from services.common.text import split_sentences
 from services.common.turns import MessageRole, Turn
 from services.common.values.beside import says_more
 from services.gateway.erasure.candidates import Candidates, is_seen
-from services.gateway.erasure.marking import Corrected, called_wrong, mark, metadata_of, text_of
-from services.gateway.erasure.model import CorrectCommand, ErasureSettings
+from services.gateway.erasure.marking import Corrected, called_wrong, corrected_by, mark, metadata_of, text_of
+from services.gateway.erasure.model import CorrectCommand, EarlierCorrection, ErasureSettings
 from services.gateway.erasure.statements import (
     Statement,
     is_covered,
@@ -28,6 +29,7 @@ from services.gateway.erasure.statements import (
     stated_in,
     wrong_statements,
 )
+from services.gateway.erasure.store import EarlierCorrections
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Appended, Caller, RememberCommand
 from services.gateway.remembering import Remembering
@@ -82,10 +84,12 @@ class Correcting:
         upstream: Upstream,
         remembering: Remembering,
         candidates: Candidates,
+        earlier: EarlierCorrections,
         embedder: Embedder,
         settings: ErasureSettings,
     ) -> None:
-        """The right text goes the way of all turns."""
+        """The right text goes the way of all turns; `earlier` knows what was corrected."""
+        self._earlier = earlier
         self._upstream = upstream
         self._remembering = remembering
         self._candidates = candidates
@@ -99,6 +103,11 @@ class Correcting:
             NotFound: Nothing said so; nothing is written.
             InvalidArgument: The request id was used before with another request.
         """
+        caller = Caller(principal.tenant_id, principal.principal_id)
+        if not command.dry_run:
+            earlier = await self._earlier.earlier_correction(caller, command.request_id, command.digest)
+            if earlier is not None:
+                return await self._repeated(principal, command, earlier, seconds_left=seconds_left)
         found = await self._found(principal, command, seconds_left=seconds_left / 2)
         wrong = await self._wrong(found, command)
         if not wrong and found.fact is None and found.note is None:
@@ -106,22 +115,51 @@ class Correcting:
         if command.dry_run:
             return Correction(wrong)
         corrected = [one.corrected for one in wrong]
-        caller = Caller(principal.tenant_id, principal.principal_id)
         appended = await self._remembering.remember(principal, caller, _turn(command, found, corrected))
+        if appended.replayed:  # an equal call at the same time was faster, and may have found other statements
+            earlier = await self._earlier.earlier_correction(caller, command.request_id, command.digest)
+            if earlier is not None:
+                return await self._repeated(principal, command, earlier, seconds_left=seconds_left / 2)
         own = worker_principal(principal.tenant_id)
-        if corrected:
-            (standing_id,) = appended.interaction_ids
-            await mark(
-                self._upstream,
-                own,
-                command.user_id,
-                standing_id,
-                corrected,
-                right=command.text,
-                timeout_seconds=seconds_left / 2,
-            )
+        await self._mark(own, command, appended, corrected, timeout_seconds=seconds_left / 2)
         await self._update(own, command, found, is_marked=bool(corrected), timeout_seconds=seconds_left / 2)
         return Correction(wrong, appended)
+
+    async def _repeated(
+        self, principal: Principal, command: CorrectCommand, earlier: EarlierCorrection, *, seconds_left: float
+    ) -> Correction:
+        """Completes what a crash interrupted: what was chosen then, and nothing that was said since."""
+        if earlier.metadata is None:
+            return Correction((), earlier.appended)
+        own, corrected = worker_principal(principal.tenant_id), corrected_by(earlier.metadata)
+        await self._mark(own, command, earlier.appended, corrected, timeout_seconds=seconds_left / 2)
+        if command.memory is not None and command.memory[0] is not MemoryKind.EPISODE:
+            with contextlib.suppress(NotFound):  # it was erased since
+                named = await self._found(principal, command, seconds_left=seconds_left / 2)
+                await self._update(own, command, named, is_marked=bool(corrected), timeout_seconds=seconds_left / 2)
+        return Correction((), earlier.appended)
+
+    async def _mark(
+        self,
+        own: Principal,
+        command: CorrectCommand,
+        appended: Appended,
+        corrected: Sequence[Corrected],
+        *,
+        timeout_seconds: float,
+    ) -> None:
+        if not corrected:
+            return
+        (standing_id,) = appended.interaction_ids
+        await mark(
+            self._upstream,
+            own,
+            command.user_id,
+            standing_id,
+            corrected,
+            right=command.text,
+            timeout_seconds=timeout_seconds,
+        )
 
     async def _found(self, principal: Principal, command: CorrectCommand, *, seconds_left: float) -> _Found:
         own, user_id = worker_principal(principal.tenant_id), command.user_id

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.gateway.erasure.queries import Wanted, read
+from services.gateway.erasure.times import times_in
 from services.gateway.erasure.topics import told_of
 from services.gateway.erasure.wording import has, words_of
 
@@ -62,7 +63,7 @@ def _rather(meant: str, which: str) -> str:
 def read_kept(phrases: Sequence[str]) -> tuple[Wanted, ...]:
     """Reads what must stay; who "the one from accounting" is, only `namesakes` can say."""
     named = (phrase for phrase in phrases if not phrase.casefold().startswith(("the one ", "the other ")))
-    return tuple(wanted for wanted in map(read, named) if not wanted.is_empty)
+    return tuple(wanted for wanted in map(read, named) if wanted.times or not wanted.is_empty)
 
 
 def is_kept(kept: Sequence[Wanted], text: str) -> bool:
@@ -77,7 +78,9 @@ def _is_about(wanted: Wanted, text: str) -> bool:
         return False
     if not wanted.numbers <= {word.lower for word in words}:
         return False
+    if wanted.times and not wanted.times & times_in(words):
+        return False
     if not wanted.topics:
-        return bool(names or wanted.numbers)
+        return bool(names or wanted.numbers or wanted.times)
     topics = frozenset({wanted.head}) if wanted.head else wanted.topics
     return all(has(words, topic) for topic in topics) or bool(told_of(wanted.topics, text))

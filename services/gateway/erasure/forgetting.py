@@ -92,7 +92,8 @@ class Forgetting:
                 plan=plan, plan_token=self._token(principal.tenant_id, command, target) if memories else ""
             )
         if not memories:
-            return Forgotten(plan=plan)
+            erasure = await self._erasing.settle_nothing(caller, erase, seconds_left=seconds_left)
+            return Forgotten(erasure, plan if erasure is None else None, replayed=erasure is not None)
         if len(memories) > self._settings.unconfirmed_max:
             raise FailedPrecondition(
                 f"{len(memories)} memories would go: call with dry_run, and then with its plan_token",

@@ -25,6 +25,7 @@ from services.gateway.erasure.owning import (
 )
 from services.gateway.erasure.parts import goes_with
 from services.gateway.erasure.queries import Wanted
+from services.gateway.erasure.times import is_at_another_time, times_in
 from services.gateway.erasure.topics import as_one_word, is_apart, is_clearly_told, told_of
 from services.gateway.erasure.word_names import adjacent, is_opening
 from services.gateway.erasure.wording import (
@@ -102,7 +103,13 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         of_name = [index for index in named(wanted, read_texts) if not is_of_another(read_texts[index], wanted)]
         if wanted.about_name:
             return of_name
-        worded = {index for index in of_name if any(has(read_texts[index], topic) for topic in wanted.topics)}
+        of_name = [index for index in of_name if not is_at_another_time(read_texts[index], wanted.times)]
+        worded = {
+            index
+            for index in of_name
+            if any(has(read_texts[index], topic) for topic in wanted.topics)
+            or wanted.times & times_in(read_texts[index])
+        }
         # The name alone makes texts similar: beside texts with words of the topic they must be as near as those.
         best = max((similarities[index] for index in worded), default=0.0)
         low = max(rules.with_name_min, best - rules.similarity_margin)
@@ -125,11 +132,15 @@ def choose(wanted: Wanted, texts: Sequence[str], similarities: Sequence[float], 
         and not is_apart(wanted.matters, texts[index])
         and not _is_of_another_part(read_texts[index], wanted)
         and not is_another_act(read_texts[index], wanted)
+        and not is_at_another_time(read_texts[index], wanted.times)
     ]
     possible = list(_of_the_kind(possible, read_texts, wanted))
     told = [index for index in possible if _is_told(wanted, texts[index], similarities[index], rules)]
     by_words = _by_topic(wanted, possible, told, read_texts, similarities, rules)
-    return sorted({*by_words, *told})
+    chosen = sorted({*by_words, *told})
+    # "The meeting on Friday": where one says so, those that do not say when may be others.
+    dated = [index for index in chosen if wanted.times & times_in(read_texts[index])]
+    return [index for index in dated if any(has(read_texts[index], topic) for topic in wanted.topics)] or chosen
 
 
 def _has_its_place(wanted: Wanted, words: Sequence[Word]) -> bool:

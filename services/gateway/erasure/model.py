@@ -15,7 +15,7 @@ from services.common.settings_types import Count, Duration, DurationOrNone, Seco
 from services.gateway.erasure.matching import Rules
 from services.gateway.erasure.wording import Chosen
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.model import RetryPolicy
+from services.gateway.journal.model import Appended, RetryPolicy
 
 
 class TargetKind(IntEnum):
@@ -37,6 +37,7 @@ class ItemKind(IntEnum):
     CONVERSATION = 4
     USER = 5
     PROCEDURE = 6
+    RECALL = 7  # a judged one that returned what is erased: its query goes
 
 
 class Store(IntEnum):
@@ -159,6 +160,21 @@ class CorrectCommand:
     dry_run: bool = False
     whole_turn: bool = False  # all that the turn says is wrong
     reader: Scope | None = None  # only what is seen from there is corrected; None: all of the user's
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCorrection:
+    """What an earlier call with a request id of Correct wrote."""
+
+    appended: Appended  # with `replayed`
+    metadata: Mapping[str, str] | None  # of the turn that says what is right; None where it was erased since
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierErasure:
+    """What came of an earlier call with a request id."""
+
+    erasure: Erasure | None  # None where nothing was erased, since nothing fitted the query
 
 
 @dataclass(frozen=True, slots=True)

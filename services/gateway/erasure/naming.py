@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS
+from services.common.values.words.lexicon import AUXILIARIES, MONTHS, SEASONS, VERBS, WEEKDAYS
 from services.common.values.words.tokens import lemma
+from services.gateway.erasure.times import time_at
 from services.gateway.erasure.word_names import (
     ADVERBS,
     ALSO_WORDS,
@@ -78,10 +79,8 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if knows_capitals and not word.text[:1].isupper():
         return False
     before = words[place - 1] if place and words[place - 1].index == word.index - 1 else None
-    if word.bare in _TIMES and (before is not None or place + 1 < len(words)):
-        after = words[place + 1].text if place + 1 < len(words) else ""
-        if after[:1].isdigit() or (before is not None and (before.lower in _DATED or before.text[:1].isdigit())):
-            return False
+    if _is_time(words, place, before, name):
+        return False
     if not knows_capitals and _is_behind_article(words, place):
         return False  # "I have a nice tan"
     if before is not None and name[0] in TITLES and len(name) > 1 and _is_first_name(before, name):
@@ -93,6 +92,15 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
         return False  # "the train to Pickering", where Mr Pickering is meant
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _is_time(words: Sequence[Word], place: int, before: Word | None, name: tuple[str, ...]) -> bool:
+    """Whether a word says when something is: "in May", and "free on Friday" where Black Friday is meant."""
+    word, after = words[place], words[place + 1].text if place + 1 < len(words) else ""
+    if word.bare in _TIMES and (before is not None or after):
+        is_dated = before is not None and (before.lower in _DATED or before.text[:1].isdigit())
+        return is_dated or after[:1].isdigit()
+    return len(name) > 1 and word.bare in WEEKDAYS and bool(time_at(words, place))
 
 
 def _is_in_title(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:

@@ -13,6 +13,7 @@ from services.common.values.words.lexicon import PRONOUNS, VERBS
 from services.common.values.words.tokens import lemma
 from services.gateway.erasure.names import with_capitals
 from services.gateway.erasure.relations import mentions
+from services.gateway.erasure.times import RELATIVE, time_at
 from services.gateway.erasure.topics import beginnings_of, is_apart, names_matter
 from services.gateway.erasure.word_names import ALSO_WORDS
 from services.gateway.erasure.wording import (
@@ -87,10 +88,11 @@ class Wanted:
     head: str  # the topic that names the thing itself: "password" of "my password for the bank"
     places: tuple[tuple[str, ...], ...]  # those of the names that say where it is: "the weekend in Bruges for Mum"
     own_words: frozenset[str]  # "my X", "that I smoke": one of them makes a text the speaker's own; empty: anybody's
+    times: frozenset[str] = frozenset()  # months and weekdays that say when: "my surgery in October"
 
     @property
     def is_empty(self) -> bool:
-        """Whether it names nothing."""
+        """Whether it names nothing; a time alone is nothing."""
         return not (self.names or self.owners or self.numbers or self.topics)
 
     @property
@@ -151,10 +153,14 @@ def read(query: str) -> Wanted:
     asked, talks = _TALK.subn("", query.strip())
     rest = with_capitals(_HOW.sub("", _LEADING.sub("", asked).strip()))
     words = list(words_of(rest))
+    times = {words[place].index: time for place in range(len(words)) if (time := time_at(words, place))}
+    of_times = times.keys() | {
+        one.index for one, two in pairwise(words) if two.index in times and one.lower in RELATIVE
+    }
     names: list[tuple[str, ...]] = []
     owners: list[str] = []
     in_names: set[int] = set()
-    for run in _capital_runs(words):
+    for run in _capital_runs([word for word in words if word.index not in of_times]):
         in_names.update(word.index for word in run)
         if run[-1].lower != run[-1].bare and run[-1] is not words[-1]:
             owners.append(run[-1].bare)
@@ -164,7 +170,9 @@ def read(query: str) -> Wanted:
     topics = frozenset(
         lemma(word.bare)
         for word in words
-        if word.index not in in_names and word.lower not in numbers and word.bare not in LINKS | FIRST | PRONOUNS
+        if word.index not in in_names | of_times
+        and word.lower not in numbers
+        and word.bare not in LINKS | FIRST | PRONOUNS
     )
     topics = frozenset(word for word in topics if word in content_words(word) and word not in GENERIC)
     topics = topics - _aims(words) or topics
@@ -179,7 +187,12 @@ def read(query: str) -> Wanted:
         singular=topics & {word.bare for word in words},
         is_of_other=any(word.is_possessive and word.index not in in_names for word in words),
         about_name=bool(names)
-        and (not topics or bool(numbers) or _is_described(words, in_names) or _is_only_described(rest, names, topics)),
+        and (
+            not (topics or times)
+            or bool(numbers)
+            or _is_described(words, in_names)
+            or _is_only_described(rest, names, topics)
+        ),
         is_talk=bool(talks),
         origin=topics if is_of_origin else frozenset(),
         is_of_self=bool({word.lower for word in words[:2]} & SELF),
@@ -187,6 +200,7 @@ def read(query: str) -> Wanted:
         head=_head(words, topics),
         places=_places(words, names),
         own_words=_own_words(words) if not (names or talks) else frozenset(),
+        times=frozenset(times.values()),
     )
 
 

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 from services.common.auth import Principal, Role, role_missing
 from services.gateway.erasure.hiding import ErasedUsers
-from services.gateway.erasure.model import EraseCommand, Erasure, ErasureSettings, Plan, Planned, Target, TargetKind
+from services.gateway.erasure.model import (
+    EarlierErasure,
+    EraseCommand,
+    Erasure,
+    ErasureSettings,
+    Plan,
+    Planned,
+    Target,
+    TargetKind,
+)
 from services.gateway.erasure.runner import ErasureRunner
 from services.gateway.erasure.store import DerivedCounts, ErasureStore
 from services.gateway.grants.model import MemoryKind
@@ -63,10 +72,17 @@ class Erasing:
             self._erased.add(erasure.tenant_id, erasure.target)
         return Erased(await self._finished(erasure, seconds_left), replayed)
 
-    async def earlier(self, caller: Caller, command: EraseCommand, *, seconds_left: float) -> Erased | None:
+    async def earlier(self, caller: Caller, command: EraseCommand, *, seconds_left: float) -> EarlierErasure | None:
         """What an earlier call with this request id erased, if there was one."""
-        erasure = await self._store.earlier(caller, command)
-        return Erased(await self._finished(erasure, seconds_left), replayed=True) if erasure is not None else None
+        earlier = await self._store.earlier(caller, command)
+        if earlier is None or earlier.erasure is None:
+            return earlier
+        return EarlierErasure(await self._finished(earlier.erasure, seconds_left))
+
+    async def settle_nothing(self, caller: Caller, command: EraseCommand, *, seconds_left: float) -> Erasure | None:
+        """Records that a call erases nothing; what an equal call at the same time erased, if it did."""
+        erasure = (await self._store.settle_nothing(caller, command)).erasure
+        return None if erasure is None else await self._finished(erasure, seconds_left)
 
     async def get(self, tenant_id: str, erasure_id: str) -> Erasure:
         """See `ErasureStore.get`."""

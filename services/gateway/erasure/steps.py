@@ -18,11 +18,13 @@ from services.gateway.context_window.archive import base_conversation
 from services.gateway.erasure.derived import DerivedMemories
 from services.gateway.erasure.model import Erasure, ErasureSettings, Item, ItemKind, Progress, Step, TargetKind
 from services.gateway.erasure.store import ErasureClaim
+from services.gateway.recall_judgement import recall_judgement
 from services.gateway.session_archive import SessionArchive
 from services.gateway.upstream import Upstream
 from services.gateway.worker import worker_principal
 
 _DONE: Final = Progress()
+_SEMANTIC_ITEMS: Final = (ItemKind.EPISODE, ItemKind.FACT, ItemKind.USER, ItemKind.PROCEDURE, ItemKind.RECALL)
 
 
 class OwnerCache(Protocol):
@@ -91,12 +93,14 @@ class ErasureSteps:
     async def _journal(self, claim: ErasureClaim) -> Progress:
         target = claim.erasure.target
         is_whole = target.kind in (TargetKind.USER, TargetKind.TENANT)
-        items, position = await self._next(claim, ItemKind.USER if is_whole else ItemKind.EPISODE)
+        kinds = (ItemKind.USER,) if is_whole else (ItemKind.EPISODE, ItemKind.FACT, ItemKind.NOTE)
+        items, position = await self._next(claim, *kinds)
         if is_whole and items:
             removed, is_empty = await claim.remove_user(items[0].user_id, limit=self._settings.chunk_items)
             position = position if is_empty else claim.erasure.position
         elif items:
-            removed = await claim.remove_interactions(items[0].user_id, [item.item_id for item in items])
+            await claim.forget_recalls(items[0].user_id, [item.item_id for item in items])
+            removed = await claim.remove_interactions(items[0].user_id, _ids(items, ItemKind.EPISODE))
         else:
             if target.kind is TargetKind.CONVERSATION:
                 await claim.remove_conversation_record(target.user_id, target.conversation_id)
@@ -195,7 +199,7 @@ class ErasureSteps:
 
     async def _facts(self, claim: ErasureClaim) -> Progress:
         principal = worker_principal(claim.erasure.tenant_id)
-        items, position = await self._next(claim, ItemKind.EPISODE, ItemKind.FACT, ItemKind.USER, ItemKind.PROCEDURE)
+        items, position = await self._next(claim, *_SEMANTIC_ITEMS)
         if not items:
             return await self._forget_queries(claim.erasure)
         user_id = items[0].user_id
@@ -221,6 +225,8 @@ class ErasureSteps:
             )
             await self._upstream.procedures.delete(principal, request, timeout_seconds=self._timeout_seconds)
 
+        # Behind the turns: what the tier has not read of them is not learned from any more.
+        counts["queries"] = await self._forget_judged(claim, user_id, _ids(items, ItemKind.RECALL))
         counts["facts"] += await _deleted(_ids(items, ItemKind.FACT), delete)
         counts["procedures"] += await _deleted(_ids(items, ItemKind.PROCEDURE), delete_procedure)
         if any(item.kind is ItemKind.USER for item in items):
@@ -232,6 +238,18 @@ class ErasureSteps:
             counts["procedures"] += removed.removed_procedures
             counts["data_keys"] += removed.destroyed_data_keys
         return Progress(counts, position)
+
+    async def _forget_judged(self, claim: ErasureClaim, user_id: str, recall_ids: Sequence[str]) -> int:
+        """Judges recalls again as they are judged, without their queries; how many."""
+        judgements = await claim.judgements(user_id, recall_ids) if recall_ids else ()
+        for judgement in judgements:
+            if judgement.recall is not None:
+                await self._upstream.profile.judge_recall(
+                    worker_principal(claim.erasure.tenant_id),
+                    recall_judgement(judgement, judgement.recall),
+                    timeout_seconds=self._timeout_seconds,
+                )
+        return len(judgements)
 
     async def _forget_queries(self, erasure: Erasure) -> Progress:
         """The end of the step: queries of recalls that were judged in an erased scope."""

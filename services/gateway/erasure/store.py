@@ -9,9 +9,19 @@ from typing import Protocol
 
 from services.common.scope import Scope
 from services.gateway.erasure.followups import Line
-from services.gateway.erasure.model import EraseCommand, Erasure, Item, ItemKind, Planned, Progress, Target
+from services.gateway.erasure.model import (
+    EarlierCorrection,
+    EarlierErasure,
+    EraseCommand,
+    Erasure,
+    Item,
+    ItemKind,
+    Planned,
+    Progress,
+    Target,
+)
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.model import Caller, Removed
+from services.gateway.journal.model import Caller, Feedback, Removed
 
 
 class ErasureStore(Protocol):
@@ -25,11 +35,22 @@ class ErasureStore(Protocol):
         """
         ...
 
-    async def earlier(self, caller: Caller, command: EraseCommand) -> Erasure | None:
-        """The erasure of an earlier call with this request id.
+    async def earlier(self, caller: Caller, command: EraseCommand) -> EarlierErasure | None:
+        """What came of an earlier call with this request id; None where there was none.
 
         Raises:
             InvalidArgument: It was used with another request.
+        """
+        ...
+
+    async def settle_nothing(self, caller: Caller, command: EraseCommand) -> EarlierErasure:
+        """Records that a call erases nothing, so that its repeats erase nothing either.
+
+        Returns:
+            What came of the first call with this request id.
+
+        Raises:
+            InvalidArgument: The request id was used before with another request.
         """
         ...
 
@@ -57,6 +78,18 @@ class ErasureStore(Protocol):
 
     async def preview(self, tenant_id: str, target: Target, *, limit: int) -> tuple[int, Sequence[Planned]]:
         """How many turns of the log a target has, and the first of them."""
+        ...
+
+
+class EarlierCorrections(Protocol):
+    """Knows corrections by their request ids."""
+
+    async def earlier_correction(self, caller: Caller, request_id: str, digest: bytes) -> EarlierCorrection | None:
+        """What an earlier call with this request id wrote; None where there was none.
+
+        Raises:
+            InvalidArgument: It was used with another request.
+        """
         ...
 
 
@@ -133,6 +166,14 @@ class ErasureClaim(Protocol):
 
     async def remove_interactions(self, user_id: str, interaction_ids: Sequence[str]) -> Removed:
         """See `JournalRemoval.remove_interactions`."""
+        ...
+
+    async def forget_recalls(self, user_id: str, memory_ids: Sequence[str]) -> None:
+        """Removes the queries of recalls that returned one of the memories; judged ones become items for the tiers."""
+        ...
+
+    async def judgements(self, user_id: str, recall_ids: Sequence[str]) -> Sequence[Feedback]:
+        """The latest judgement of each of these recalls as a whole; without a query."""
         ...
 
     async def remove_user(self, user_id: str, *, limit: int) -> tuple[Removed, bool]:

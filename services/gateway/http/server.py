@@ -14,9 +14,10 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from services.common.addresses import is_loopback
 from services.common.credentials import InsecureListenError
 from services.common.rpc.certificates import Certificates, TlsFiles
-from services.common.rpc.server import GrpcServer, ServiceBinding, is_loopback
+from services.common.rpc.server import GrpcServer, ServiceBinding
 from services.gateway.http.application import application
 from services.gateway.http.settings import HttpSettings
 

@@ -12,7 +12,8 @@ class HttpSettings:
     origins: tuple[str, ...] = ()  # web pages that may call, such as "https://app.example.com"; none by default
     serves_console: bool = True  # whether /console serves the console in the browser
     serves_mem0: bool = True  # whether /mem0 serves the calls of mem0's client
-    mem0_wait_seconds: float = 5.0  # how long add and update wait until searches find what they wrote; 0: not at all
+    mem0_wait_seconds: float = 5.0
+    """How long add and update wait until searches find the text, and deletes until nothing finds it; 0: not at all."""
     mem0_listed_max: int = 10_000  # turns that one list of mem0's client reads at most; above it the list is refused
     message_bytes_max: int = 8 * 1024 * 1024  # of a request or response, uncompressed
     connections_max: int = 1_000  # above it, requests are refused with 503

@@ -26,6 +26,25 @@ class SessionRecord:
     window_turns: int
     ttl: timedelta
     active_time: datetime  # when they were set, or the time to live last began anew
+    create_time: datetime | None = None  # of the session; None where an earlier release wrote the record
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBeginning:
+    """Where a conversation's session begins in the log."""
+
+    position: int  # turns before it belong to ended sessions
+    time: datetime | None  # when the first turn from there on came into the log; None where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """A request that changes a session and is carried out by the session tier."""
+
+    user_id: str
+    method: str
+    request_id: str
+    digest: bytes  # of all else in it
 
 
 class SessionLog(Protocol):
@@ -35,12 +54,29 @@ class SessionLog(Protocol):
         """The position that the conversation's session begins at: turns before it belong to ended ones."""
         ...
 
+    async def session_beginning(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionBeginning:
+        """Where the conversation's session begins, and when."""
+        ...
+
     async def first_append(self, caller: Caller, command: RememberCommand) -> bytes | None:
         """The response that was stored for a request; None where none was, or of another request under the id."""
         ...
 
     async def put_append(self, caller: Caller, command: RememberCommand, response: bytes) -> None:
         """Stores the response to a request whose turns are durable. It must hold no content and no user."""
+        ...
+
+    async def first_response(self, caller: Caller, request: SessionRequest) -> bytes | None:
+        """The response that was stored for a request; None where none was.
+
+        Raises:
+            InvalidArgument: The request id was used for another request of the method.
+            NotFound: Its user was erased since.
+        """
+        ...
+
+    async def put_response(self, caller: Caller, request: SessionRequest, response: bytes) -> None:
+        """Stores the response to a request, unless there is one. It must hold no content and no user."""
         ...
 
     async def session_record(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionRecord | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from services.common.scope import GLOBAL_SCOPE
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import RecallRecord
 
@@ -31,13 +32,16 @@ class JudgedRecall:
 def judged(recalls: Iterable[RecallRecord], judgements: Sequence[Judgement]) -> list[JudgedRecall]:
     """Those of the recalls whose question is known and of which something was judged good, in their order.
 
+    Recalls that were made in a project, a session, a task or an isolated context are left out: these
+    questions serve to compare models, and a comparison reads as GLOBAL.
+
     Of the judgements, the oldest first, the last one on a memory counts: on the recall as a whole, or on the memory
     alone since the recall.
     """
     found = []
     for recall in recalls:
         good = _good(recall, judgements)
-        if recall.query and good:
+        if recall.query and good and GLOBAL_SCOPE.sees(recall.scope):
             found.append(JudgedRecall(recall, good))
     return found
 

@@ -163,6 +163,7 @@ class RecallRecord:
     procedure_ids: tuple[str, ...] = ()  # procedures that were applied
     counts_use: bool = True  # whether its notes count as used together; not read back
     also_read: tuple[str, ...] = ()  # ids of turns that were returned and are not judged; for the audit log alone
+    method: str = "Recall"  # by which it was asked: for the audit log, not stored here
 
     def ids(self, kind: MemoryKind) -> list[str]:
         """The returned memories of a kind, best first."""

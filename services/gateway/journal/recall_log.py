@@ -87,6 +87,7 @@ class RecallLog:
         procedure_ids: Sequence[str] = (),
         counts_use: bool = True,
         also_read: Sequence[str] = (),
+        method: str = "Recall",
         seconds_left: float = 60.0,
     ) -> None:
         """Queues what a recall returned, and what it was: a query that is long is not stored.
@@ -111,6 +112,7 @@ class RecallLog:
                 tuple(procedure_ids),
                 counts_use,
                 tuple(also_read),
+                method,
             )
         )
         self._work.set()

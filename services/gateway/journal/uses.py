@@ -1,4 +1,4 @@
-"""Reports which notes recalls returned together to the agentic tier, behind the responses (SPEC 4.3)."""
+"""Reports which notes recalls returned together to the agentic tier, after the responses (SPEC 4.3)."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ _ID_CHARS_MAX: Final = 128
 _JOB_CHARS_MAX: Final = 128
 _PAGE_SIZE_DEFAULT: Final = 50
 _PAGE_SIZE_MAX: Final = 200
+_CHANGES_MAX: Final = 1_000
+"""Changes of a run in one response; the tiers give no more."""
 
 
 class MaintenanceServicer(maintenance_pb2_grpc.MaintenanceServiceServicer):
@@ -72,10 +74,23 @@ class MaintenanceServicer(maintenance_pb2_grpc.MaintenanceServiceServicer):
 
     async def GetRun(self, request: pb.GetRunRequest, context: Context) -> pb.GetRunResponse:
         """See the proto."""
-        passed = internal_pb.GetRunRequest(user_id=request.user_id, run_id=request.run_id)
+        tenant_id = current_principal().tenant_id
+        v = Violations()
+        v.identifier("user_id", request.user_id, chars_max=_ID_CHARS_MAX)
+        v.uuid("run_id", request.run_id)
+        size = v.page_size(request.page_size, default=_CHANGES_MAX, maximum=_CHANGES_MAX)
+        v.raise_if_any()
+        query = ("GetRun", request.user_id, request.run_id)
+        after = self._pages.decode(request.page_token, tenant_id=tenant_id, query=query)
+        first = int(after[0]) if after else 0
+        passed = internal_pb.GetRunRequest(
+            user_id=request.user_id, run_id=request.run_id, first_change=first, limit=size
+        )
         left = seconds_left(self._deadline_seconds)
         response = await self._maintaining.get_run(current_principal(), passed, seconds_left=left)
-        return pb.GetRunResponse(run=response.run, changes=response.changes)
+        cursor = (first + len(response.changes),) if response.has_more else None
+        token = self._pages.next_token(cursor, tenant_id=tenant_id, query=query)
+        return pb.GetRunResponse(run=response.run, changes=response.changes, next_page_token=token)
 
     async def UndoRun(self, request: pb.UndoRunRequest, context: Context) -> pb.UndoRunResponse:
         """See the proto."""

@@ -47,7 +47,7 @@ class Imported:
 class Archive(Protocol):
     """What sessions have for the log; see `SessionArchive`."""
 
-    async def settle(self, tenant_id: str, user_id: str, *, timeout_seconds: float) -> None:
+    async def settle(self, tenant_id: str, user_id: str, *, timeout_seconds: float) -> object:
         """Writes all events of a user."""
         ...
 

@@ -56,6 +56,7 @@ class RecallQuery:
     scoring: ScoringChoice = field(default_factory=ScoringChoice)
     conflicts: ConflictChoice = field(default_factory=ConflictChoice)
     grants: tuple[Grant, ...] = ()  # to the reader
+    method: str = "Recall"  # by which it was asked: for the audit log
 
     @property
     def wanted_count(self) -> int:
@@ -336,6 +337,7 @@ class Recalled:
     conflicts: tuple[Conflict, ...] = ()
     superseded: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by turn
     reduced: Mapping[str, Sequence[supersessions_pb2.Supersession]] = field(default_factory=dict)  # by both turns
+    as_of: datetime | None = None  # the time as of which was asked; None: it decides nothing
 
     @property
     def superseded_by(self) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from services.common.embedding.serving import pinned
 from services.common.embedding.tokens import TextEncoding
 from services.common.errors import DeadlineExceeded, MnemeError, StoreUnavailable
 from services.common.ids import IdSource
+from services.common.sources import names_any
 from services.common.telemetry import span
 from services.common.telemetry.instruments import counter
 from services.gateway.grants.model import MemoryKind
@@ -25,6 +26,7 @@ from services.gateway.journal.model import Tier
 from services.gateway.journal.recall_log import RecallLog
 from services.gateway.recall.answer.assembly import NOTHING, assemble, by_source
 from services.gateway.recall.answer.conflicts import ConflictResolution
+from services.gateway.recall.answer.early_marks import with_marks
 from services.gateway.recall.answer.reading import reading_of
 from services.gateway.recall.answer.streaming import Derived, EarlyResults, Emit
 from services.gateway.recall.model import (
@@ -51,7 +53,7 @@ from services.gateway.recall.stages.fetch import Fetch
 from services.gateway.recall.stages.fusion import Fusion
 from services.gateway.recall.stages.loadout import Loadout
 from services.gateway.recall.stages.procedures import with_patterns
-from services.gateway.recall.stages.profile import ProfileStage, admitted, names_any, raised, with_preferred
+from services.gateway.recall.stages.profile import ProfileStage, admitted, raised, with_preferred
 from services.gateway.recall.stages.quarantine import quarantine
 from services.gateway.recall.stages.rewriting import Rewriting
 from services.gateway.recall.stages.sources import NOT_READ, SourceTrusts, trusted_fact, trusted_note
@@ -128,7 +130,7 @@ class RecallPipeline:
             DeadlineExceeded: The question could not even be embedded in time.
         """
         clock = self._clock(deadline_seconds)
-        async with EarlyResults(emit) as early:
+        async with EarlyResults(emit, partial(with_marks, choice=query.conflicts)) as early:
             try:
                 return await self._run(principal, query, clock, early, records=records)
             except BaseException:
@@ -177,7 +179,9 @@ class RecallPipeline:
             query, intent = self._stages.loadout(query, encoding.vector, model=embedder.fingerprint)
         asked = _Asked(principal, query, question, names, profile)
         on_outcome = early.watch(
-            partial(_seen, query, profile), partial(self._first_derived, asked), partial(self._first, asked, clock)
+            lambda found: _seen(query, profile, self._stages.conflicts.without_reduced(found, query.conflicts)),
+            partial(self._first_derived, asked),
+            partial(self._first, asked, clock),
         )
         with clock.stage("coarse_search"):
             coarse = await self._stages.coarse(
@@ -208,7 +212,7 @@ class RecallPipeline:
             self._ranked(asked, coarse, clock),
             self._stages.trust.of(principal, query.user_id, coarse, seconds_left=clock.seconds_left),
         )
-        early.finish(candidates[: query.limit], reports)
+        early.finish(candidates[: query.limit], reports, coarse)
         self._count(reports)
         with clock.stage("conflicts"):
             facts, notes = self._derived(asked, coarse)
@@ -246,6 +250,7 @@ class RecallPipeline:
             feature_names=feature_names() if query.with_features else (),
             conflicts=resolved.conflicts,
             superseded=coarse.superseded,
+            as_of=query.as_of,
             reduced=coarse.reduced,
         )
 

@@ -74,5 +74,6 @@ class Recording:
             # Who asks for one memory uses none together: clients wait so for a write.
             counts_use=query.limit > 1,
             also_read=[*(turn.interaction_id for turn in returned.recent_turns), *also_read],
+            method=query.method,
             seconds_left=seconds_left,
         )

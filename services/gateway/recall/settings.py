@@ -26,7 +26,7 @@ class RecallSettings:
     retriever_limit: Count = 200  # hits of each retriever of turns, at least; the rankers were fitted on so many
     neighbour_seeds: CountOrNone = 60  # best hits whose neighbours become candidates
     light_retriever_limit: Count = 70  # the same for the profile `light`, which trades little recall for time:
-    light_neighbour_seeds: CountOrNone = 25  # docs/recall.md says how little
+    light_neighbour_seeds: CountOrNone = 25  # compared in docs/experiments/2026-11-ranking.md
     neighbour_radius: CountOrNone = 2  # turns before and after
     fact_limit: CountOrNone = 10  # facts asked of the semantic tier; as many as turns where these are more
     note_limit: CountOrNone = 10  # notes asked of the agentic tier; as many as turns where these are more

@@ -71,7 +71,19 @@ class SupersededThen(Mapping[str, Sequence[supersessions_pb2.Supersession]]):
 
     def _counts(self, one: supersessions_pb2.Supersession) -> bool:
         is_over = one.reason in _ALWAYS or one.end_time.seconds <= self._until
-        return is_over and one.create_time.seconds <= self._recorded_until
+        return is_over and self._is_recorded(one) and not self._is_called_off(one)
+
+    def _is_recorded(self, one: supersessions_pb2.Supersession) -> bool:
+        return one.create_time.seconds <= self._recorded_until
+
+    def _is_called_off(self, one: supersessions_pb2.Supersession) -> bool:
+        """Whether what stands was over before its day: "I'm moving in June", and then "the move is off"."""
+        return any(
+            (other.whole_turn or other.statement == one.standing_statement)
+            and other.end_time.ToMicroseconds() < one.end_time.ToMicroseconds()
+            and self._is_recorded(other)
+            for other in self._known.by_turn.get(one.superseded_by, ())
+        )
 
 
 @dataclass(frozen=True)

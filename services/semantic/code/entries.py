@@ -27,6 +27,8 @@ class Entry:
     """What classes inherit from, by their index."""
     aliases: Mapping[str, Import]
     stars: Sequence[Import]
+    statics: Sequence[Import]
+    """Classes whose static members are seen by their names alone."""
     default: int | None = None
     """What a script exports by default, where it does not say by which name."""
 
@@ -56,8 +58,9 @@ def entry_of(file: ParsedFile) -> Entry:
             bases[reference.source].append(reference)
     aliases = {one.alias: one for one in file.imports if one.alias not in ("", "*")}
     stars = [one for one in file.imports if one.name == "*"]
+    statics = [one for one in file.imports if one.alias == "*" and one.name not in ("", "*")]
     default = _default_of(file, top) if file.language in ("javascript", "typescript") else None
-    return Entry(file, top, members, qualified, classes, dict(bases), aliases, stars, default)
+    return Entry(file, top, members, qualified, classes, dict(bases), aliases, stars, statics, default)
 
 
 def _default_of(file: ParsedFile, top: Mapping[str, int]) -> int | None:

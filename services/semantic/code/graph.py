@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from services.semantic.code.entries import Entry, entry_of
+from services.semantic.code.manifests import is_manifest
 from services.semantic.code.model import (
     Import,
     ParsedFile,
@@ -56,7 +57,7 @@ class CodeGraph:
     def put(self, file: ParsedFile) -> None:
         """Add a file, or replace it."""
         old = self._entries.get(file.path)
-        if old is not None and old.file.package == file.package:
+        if old is not None and old.file.package == file.package and not is_manifest(file.path):
             # The paths and packages stay, and with them what the imports of all other files mean.
             names = self._names
             self._leave(old.file)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 Name: TypeAlias = tuple[str, str, str]
-"""Module, name taken from it ("" the module itself, "*" everything), and the name that it gets."""
+"""Module, name taken from it ("" the module itself, "*" everything), and the name that it gets.
+
+The last one is "*" for a class whose static members are seen by their names alone."""
 
 _STRING: Final = re.compile(r"""["'`]([^"'`]+)["'`]""")
 _COMMENTS: Final = re.compile(r"#[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -72,9 +74,13 @@ def _go(text: str) -> Iterator[Name]:
 
 def _java(text: str) -> Iterator[Name]:
     path = text.removeprefix("import").strip().rstrip(";").strip()
-    path = path.removeprefix("static ").strip()
-    module, _, name = path.rpartition(".")
-    yield module, name, name
+    is_static = path.startswith("static ")
+    module, _, name = path.removeprefix("static ").strip().rpartition(".")
+    if is_static and name == "*":
+        module, _, name = module.rpartition(".")
+        yield module, name, "*"
+    else:
+        yield module, name, name
 
 
 def _rust(text: str) -> Iterator[Name]:
@@ -124,8 +130,12 @@ def _c(text: str) -> Iterator[Name]:
 
 
 def _csharp(text: str) -> Iterator[Name]:
-    body = re.sub(r"^(global\s+)?using\s+(static\s+)?", "", text).strip().rstrip(";").strip()
+    body = re.sub(r"^(global\s+)?using\s+", "", text).strip().rstrip(";").strip()
     alias, equals, module = body.partition("=")
+    if body.startswith("static "):
+        module, _, name = body.removeprefix("static ").strip().rpartition(".")
+        yield module, name, "*"
+        return
     if equals:
         module, _, name = module.strip().rpartition(".")
         yield module, name, alias.strip()

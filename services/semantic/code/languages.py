@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import posixpath
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,6 +63,9 @@ _TEXT: Final = {
 }  # fmt: skip
 """Languages without a grammar: their definitions are found by their lines."""
 
+MANIFEST_NAME: Final = re.compile(r"package\.json|[jt]sconfig(\.[\w.-]+)?\.json|Cargo\.toml")
+"""Files that say by which names others are imported."""
+
 _BY_EXTENSION: Final = {extension: spec for spec in SPECS for extension in spec.extensions}
 
 
@@ -85,6 +89,8 @@ def language_of(path: str) -> str:
     if spec is not None:
         return "typescript" if spec.name == "tsx" else spec.name
     suffix = posixpath.splitext(path)[1]
+    if MANIFEST_NAME.fullmatch(posixpath.basename(path)):
+        return suffix[1:]
     return _TEXT.get(suffix) or _TEXT.get(suffix.lower(), "")
 
 

@@ -72,7 +72,7 @@ class Import(NamedTuple):
     name: str
     """What is taken from it; empty: the module itself. "*": everything."""
     alias: str
-    """The name that it has in the file."""
+    """The name that it has in the file. "*" where the name is that of a class: its static members."""
     line: int
 
 
@@ -151,7 +151,9 @@ class ParsedFile:
 
     For TypeScript and JavaScript, what definitions and members are made of: see scripts/reading.py."""
     exports: Mapping[str, str] = field(default_factory=dict)
-    """Names that a script exports to those that it has for them, where they differ."""
+    """Names that a script exports to those that it has for them, where they differ.
+
+    For files of a build tool, the paths that names stand for: see manifests.py."""
     summary: str = ""
     """First words of what the file says about itself."""
 

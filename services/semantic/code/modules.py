@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from services.semantic.code.manifests import is_manifest
 from services.semantic.code.model import Import, ParsedFile
+from services.semantic.code.packages import Packages
 
 SCRIPT_LANGUAGES: Final = ("javascript", "typescript")
 _PATHS_MAX: Final = 200
 _SCRIPTS: Final = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
+_COMPILED: Final = (".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs", ".jsx")
+"""Endings that an import may have where the source has another one."""
 _FOLDER_IS_PACKAGE: Final = {"go": ".go", "java": ".java"}
 _INDEXES: Final = tuple(f"/index{extension}" for extension in _SCRIPTS)
 _NODE: Final = frozenset(
@@ -34,12 +38,17 @@ class Modules:
         self._by_folder: dict[str, set[str]] = defaultdict(set)
         self._by_folder_name: dict[str, set[str]] = defaultdict(set)
         self._by_package: dict[str, set[str]] = defaultdict(set)
+        self._packages = Packages()
         # What follows is cached until the paths change.
         self._found: dict[tuple[str, str, str], Sequence[str]] = {}
         self._siblings: dict[tuple[str, str], Sequence[str]] = {}
 
     def add(self, file: ParsedFile) -> None:
         """Know a file."""
+        self._discard()
+        if is_manifest(file.path):
+            self._packages.add(file)
+            return
         folder, name = posixpath.split(file.path)
         self._paths.add(file.path)
         self._by_name[name].add(file.path)
@@ -47,10 +56,13 @@ class Modules:
         self._by_folder_name[posixpath.basename(folder)].add(folder)
         if file.package:
             self._by_package[file.package].add(file.path)
-        self._discard()
 
     def remove(self, file: ParsedFile) -> None:
         """Know a file no more."""
+        self._discard()
+        if is_manifest(file.path):
+            self._packages.remove(file)
+            return
         folder, name = posixpath.split(file.path)
         self._paths.discard(file.path)
         self._by_name[name].discard(file.path)
@@ -60,7 +72,6 @@ class Modules:
             self._by_folder_name[posixpath.basename(folder)].discard(folder)
         if file.package:
             self._by_package[file.package].discard(file.path)
-        self._discard()
 
     def _discard(self) -> None:
         self._found.clear()
@@ -77,7 +88,8 @@ class Modules:
         known = self._siblings.get(name)
         if known is None:
             if file.language == "csharp":
-                known = sorted(self._by_package[file.package])[:_PATHS_MAX]
+                known = [path for name in _outward(file.package) for path in sorted(self._by_package.get(name, ()))]
+                known = known[:_PATHS_MAX]
             else:
                 known = sorted(p for p in self._by_folder[name[1]] if p.endswith(_FOLDER_IS_PACKAGE[file.language]))
             self._siblings[name] = known
@@ -106,7 +118,9 @@ class Modules:
         if file.language in ("c", "cpp"):
             return self._beside_or_suffix(file.path, module.strip("<>"), ("",))
         if file.language == "csharp":
-            return sorted(self._by_package.get(module, ()))[:_PATHS_MAX]
+            found = sorted(self._by_package.get(module, ()))[:_PATHS_MAX]
+            named = [path for path in found if posixpath.basename(path) == f"{one.name}.cs"]
+            return named or found
         if file.language == "ruby":
             return self._beside_or_suffix(file.path, module, (".rb", ""))
         return ()
@@ -147,13 +161,20 @@ class Modules:
 
     def _script(self, path: str, module: str) -> Sequence[str]:
         if module.startswith("."):
-            base = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
-            stem = posixpath.splitext(base)[0] if base.endswith((".js", ".mjs", ".cjs", ".jsx")) else base
-            return self._existing([base, *(stem + e for e in _SCRIPTS), *(base + i for i in _INDEXES)])
+            return self._script_file(posixpath.join(posixpath.dirname(path), module))
         if module.startswith("node:") or module.split("/", maxsplit=1)[0] in _NODE:
             return []
+        for base in self._packages.script_paths(path, module):
+            if found := self._script_file(base):
+                return found
         bare = module.lstrip("@~/")
         return next((f for end in (*_SCRIPTS, *_INDEXES) if (f := self._suffix(bare + end, path))), [])
+
+    def _script_file(self, path: str) -> Sequence[str]:
+        base = posixpath.normpath(path)
+        ending = next((one for one in _COMPILED if base.endswith(one)), "")
+        stem = base.removesuffix(ending)
+        return self._existing([base, *(stem + e for e in _SCRIPTS), *(base + i for i in _INDEXES)])
 
     def _go(self, module: str) -> Sequence[str]:
         parts = module.split("/")
@@ -190,18 +211,31 @@ class Modules:
         if parts and parts[0] == "crate":
             return self._rust_in(source, parts[1:], name)
         # Another crate of the workspace, or a module that stands beside.
+        root = self._packages.crate(parts[0], path) if parts else ""
+        if root:
+            return self._rust_in(posixpath.dirname(root), parts[1:], name) or self._existing([root])
         crate = parts[0].replace("_", "-") if parts else ""
         for outer in (f"{crate}/src", f"{parts[0]}/src") if parts else ():
             roots = [f for f in self._by_folder if f == outer or f.endswith("/" + outer)]
             if roots:
                 return self._rust_in(min(roots, key=len), parts[1:], name)
-        return self._rust_in(own, parts, name) if parts else []
+        return self._rust_in(own, parts, name, is_beside=True) if parts else []
 
-    def _rust_in(self, base: str, parts: Sequence[str], name: str) -> Sequence[str]:
+    def _rust_in(self, base: str, parts: Sequence[str], name: str, *, is_beside: bool = False) -> Sequence[str]:
+        """The file of a path below a folder; with `is_beside` none for the folder itself."""
         for inner in ([*parts, name] if name not in ("", "*") else parts), parts, parts[:-1]:
+            if is_beside and not inner:
+                continue  # a crate from outside, not a module
             joined = posixpath.join(base, *inner)
             roots = [] if inner else [f"{joined}/lib.rs", f"{joined}/mod.rs", f"{joined}/main.rs"]
             found = self._existing([f"{joined}.rs", f"{joined}/mod.rs", *roots])
             if found:
                 return found
         return []
+
+
+def _outward(namespace: str) -> Iterator[str]:
+    """A namespace and those around it, the inner ones first."""
+    while namespace:
+        yield namespace
+        namespace = namespace.rpartition(".")[0]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Set
+from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node, QueryCursor, Tree
 
 from services.semantic.code.chunks import chunks_of, summary_of
+from services.semantic.code.declared import declared_names
+from services.semantic.code.definitions import included_by_call, made_by_call, name_node, name_of, text_of
 from services.semantic.code.imports import imported_names
 from services.semantic.code.languages import Grammar, grammar_of, language_of, spec_of
 from services.semantic.code.lines import definitions_by_line
+from services.semantic.code.manifests import Manifest, is_manifest, read_manifest
 from services.semantic.code.model import FileStatus, Import, ParsedFile, Reference, ReferenceKind, Symbol, SymbolKind
 from services.semantic.code.modules import SCRIPT_LANGUAGES
 from services.semantic.code.qualified_names import qualifier_of, split_name
@@ -26,6 +30,7 @@ _PARSED_BYTES_MAX: Final = 2 * 1024 * 1024
 _NAME_CHARS_MAX: Final = 128
 _CONSTANT: Final = re.compile(rb"[A-Z][A-Z0-9_]{2,}")
 _SYMBOLS_MAX: Final = 20_000
+_TYPES_MAX: Final = 5_000
 _REQUIRE: Final = re.compile(
     r"""(?:(?:const|let|var)\s+([\w$]+|\{[^}]*\})\s*=\s*)?(?:require|await import)\(\s*["']([^"']+)["']\s*\)"""
 )
@@ -46,6 +51,8 @@ def parse_file(path: str, content: bytes, *, trees: RecentTrees | None = None) -
     language = language_of(path)
     line_count = text.count("\n") + (not text.endswith("\n") and bool(text))
     common = ParsedFile(path, digest_of(content), language, FileStatus.TEXT_ONLY, line_count)
+    if is_manifest(path):
+        return _manifest_file(common, content)
     if spec is None or len(content) > _PARSED_BYTES_MAX:
         symbols = definitions_by_line(text) if spec is None else ()
         return _finished(common, text, FileStatus.TEXT_ONLY, symbols)
@@ -55,6 +62,16 @@ def parse_file(path: str, content: bytes, *, trees: RecentTrees | None = None) -
         return _Reading(common, content, text, grammar, tree).result()
     except RecursionError:
         return _finished(common, text, FileStatus.TEXT_ONLY, ())
+
+
+def _manifest_file(common: ParsedFile, content: bytes) -> ParsedFile:
+    try:
+        found = read_manifest(common.path, content)
+    except RecursionError:
+        found = Manifest()
+    return replace(
+        common, status=FileStatus.PARSED, package=found.package[:300], exports=found.paths, types=found.extended
+    )
 
 
 def text_file(path: str, content: bytes) -> ParsedFile:
@@ -106,11 +123,11 @@ class _Reading:
         for node in self._captures.get("implementation", ()):
             of = node.child_by_field_name("type")
             if of is not None:
-                name, _ = split_name(_text(of))
+                name, _ = split_name(text_of(of))
                 found[node.start_byte, node.end_byte, name] = Scope(node.start_byte, node.end_byte, name, None, node)
         for node in self._captures.get("assigned", ()):
             left = node.child_by_field_name("left")
-            name, qualifier = split_name(_text(left)) if left is not None else ("", "")
+            name, qualifier = split_name(text_of(left)) if left is not None else ("", "")
             if name and left is not None and len(name) <= _NAME_CHARS_MAX:
                 container = (
                     "" if qualifier in ("exports", "module", "?", "this") else qualifier.removesuffix(".prototype")
@@ -120,35 +137,39 @@ class _Reading:
         for node in self._captures.get("pair", ()):
             key = node.child_by_field_name("key") or node.child_by_field_name("property")
             if key is not None:
-                name = _text(key)
+                name = text_of(key)
                 scope = Scope(node.start_byte, node.end_byte, name, SymbolKind.METHOD, node, name_start=key.start_byte)
                 found[node.start_byte, node.end_byte, name] = scope
+        for node in self._captures.get("member_call", ()) if self._language == "ruby" else ():
+            for at, name, kind in made_by_call(node):
+                whole = node if node.child_by_field_name("block") is not None else at
+                begin, end = whole.byte_range
+                found[begin, end, name] = Scope(begin, end, name, kind, whole, name_start=at.start_byte)
         taken = {scope.name_start for scope in found.values()}
         for node in self._captures.get("variable", ()):
-            name_node = _name_node(node) or node
-            name = _text(name_node)
-            if name_node.start_byte in taken or name in imported or not name or len(name) > _NAME_CHARS_MAX:
+            at = name_node(node) or node
+            name = text_of(at)
+            if at.start_byte in taken or name in imported or not name or len(name) > _NAME_CHARS_MAX:
                 continue
             whole = node.parent if node.parent is not None and node.parent.type not in _BODIES else node
-            scope = Scope(
-                whole.start_byte, whole.end_byte, name, SymbolKind.VARIABLE, whole, name_start=name_node.start_byte
-            )
-            found[name_node.start_byte, whole.end_byte, name] = scope
+            if whole.type == "type" and whole.parent is not None:  # "type X = ..." of Python
+                whole = whole.parent
+            scope = Scope(whole.start_byte, whole.end_byte, name, SymbolKind.VARIABLE, whole, name_start=at.start_byte)
+            found[at.start_byte, whole.end_byte, name] = scope
         ordered = sorted(found.values(), key=lambda scope: (scope.start, -scope.end))
         return ordered[:_SYMBOLS_MAX]
 
     def _add(self, found: dict[tuple[int, int, str], Scope], node: Node, kind: SymbolKind) -> None:
-        name_node = _name_node(node)
-        if name_node is None:
+        named = name_of(node)
+        if named is None:
             return
-        is_private = name_node.type == "private_property_identifier"  # "#name", beside which "name" may be
-        name, qualifier = (_text(name_node), "") if is_private else split_name(_text(name_node))
+        name_node, name, qualifier = named
         if not name or len(name) > _NAME_CHARS_MAX:
             return
         if node.type == "method_declaration" and self._language == "go":
             receiver = node.child_by_field_name("receiver")
             types = (
-                re.findall(r"\*?\s*([^\W\d]\w*)\s*(?:\[[^\]]*\])?\s*\)$", _text(receiver))
+                re.findall(r"\*?\s*([^\W\d]\w*)\s*(?:\[[^\]]*\])?\s*\)$", text_of(receiver))
                 if receiver is not None
                 else []
             )
@@ -219,13 +240,13 @@ class _Reading:
     def _imports(self) -> list[Import]:
         found: list[Import] = []
         for node in self._captures.get("import", ()):
-            for module, name, alias in imported_names(self._language, _text(node)):
+            for module, name, alias in imported_names(self._language, text_of(node)):
                 found.append(Import(module[:300], name[:128], alias[:128], node.start_point.row + 1))
         if self._language == "ruby":
             for node in self._captures.get("member_call", ()):
                 method = node.child_by_field_name("method")
-                if method is not None and _text(method) in ("require", "require_relative", "load", "autoload"):
-                    for module, name, alias in imported_names("ruby", _text(node)):
+                if method is not None and text_of(method) in ("require", "require_relative", "load", "autoload"):
+                    for module, name, alias in imported_names("ruby", text_of(node)):
                         found.append(Import(module[:300], name, alias, node.start_point.row + 1))
         if self._script is not None and ("require(" in self._text or "await import(" in self._text):
             for match in _REQUIRE.finditer(self._text):
@@ -238,15 +259,23 @@ class _Reading:
 
     def _package(self) -> str:
         nodes = self._captures.get("package", ())
-        return _text(nodes[0])[:300] if nodes else ""
+        return text_of(nodes[0])[:300] if nodes else ""
 
     def _types(self, scopes: list[Scope]) -> dict[str, str]:
         """Where the text says of which class a variable is."""
         if self._script is not None:
             return self._script.types(scopes, lambda starts: sources_of(starts, scopes))
         found: dict[str, str] = {}
+        declared = sorted(
+            (node.start_byte, *one) for node in self._captures.get("typed", ()) for one in declared_names(node)
+        )
+        for source, (_, name, type_name) in zip(
+            sources_of([one[0] for one in declared], scopes), declared, strict=True
+        ):
+            if source >= 0 and len(found) < _TYPES_MAX:
+                found.setdefault(f"{source}.{name}", type_name)
         for scope in scopes:
-            if scope.kind not in _CALLABLE or len(found) > 5_000:
+            if scope.kind not in _CALLABLE or len(found) > _TYPES_MAX:
                 continue
             body = self._content[scope.start : min(scope.end, scope.start + 20_000)].decode("utf-8", errors="replace")
             for name, type_name in typed_names(body):
@@ -286,9 +315,11 @@ class _Reading:
         for node in self._captures.get("member_call", ()):
             name_node = node.child_by_field_name("name") or node.child_by_field_name("method")
             receiver = node.child_by_field_name("object") or node.child_by_field_name("receiver")
+            for module in included_by_call(node) if self._language == "ruby" else ():
+                put_named(*module.byte_range, ReferenceKind.INHERITS)
             if name_node is not None:
-                qualifier = qualifier_of(_text(receiver)) if receiver is not None else ""
-                put(node.start_byte, _text(name_node), qualifier, ReferenceKind.CALLS)
+                qualifier = qualifier_of(text_of(receiver)) if receiver is not None else ""
+                put(node.start_byte, text_of(name_node), qualifier, ReferenceKind.CALLS)
                 taken.add(name_node.end_byte)
         # Captures come in any order. Of "a.B", its parts are captured too: the whole comes first.
         for start, negative_end in sorted([(n.start_byte, -n.end_byte) for n in self._captures.get("type", ())]):
@@ -304,10 +335,25 @@ class _Reading:
             if is_meant and start not in defined and end not in taken:
                 used = name.decode("utf-8", errors="replace")
                 if self._script is None or not self._script.is_local(used, start):
-                    put(start, used, "", ReferenceKind.USES)
+                    put(start, used, _before(node), ReferenceKind.USES)
         return with_sources(found, scopes, content)
 
 
+def _before(node: Node) -> str:
+    """The qualifier of a name that is a part of an expression such as "settings.DEBUG"."""
+    parts = _PARTS.get(node.parent.type) if node.parent is not None else None
+    if parts is None or node.parent is None or node.parent.child_by_field_name(parts[1]) != node:
+        return ""
+    outer = node.parent.child_by_field_name(parts[0])
+    return qualifier_of(text_of(outer)) if outer is not None else ""
+
+
+_PARTS: Final = {
+    "attribute": ("object", "attribute"),
+    "field_access": ("object", "field"),
+    "member_access_expression": ("expression", "name"),
+}
+"""Expressions with a name behind another one: which fields hold both."""
 _CALLABLE: Final = (SymbolKind.FUNCTION, SymbolKind.METHOD)
 _FIELDS: Final = ("required_parameter", "optional_parameter")
 """Parameters that are also fields."""
@@ -321,30 +367,3 @@ _BODIES: Final = (
     "block",
     "enum_body",
 )
-
-
-def _name_node(node: Node) -> Node | None:
-    """The node with the name of a definition: a field of it, or of what it declares."""
-    for _ in range(8):
-        name = node.child_by_field_name("name")
-        if name is not None:
-            return name
-        inner = node.child_by_field_name("declarator")
-        if inner is None:
-            inner = next((c for c in node.named_children if c.type.endswith("declarator")), None)
-        if inner is None:
-            return None
-        if inner.type in _NAMES:
-            return inner
-        node = inner
-    return None
-
-
-_NAMES: Final = (
-    "identifier", "field_identifier", "type_identifier", "qualified_identifier", "destructor_name", "operator_name",
-    "property_identifier",
-)  # fmt: skip
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", errors="replace")

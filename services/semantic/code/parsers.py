@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
-import json
-import os
-import struct
-import sys
+import functools
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import structlog
 
 from services.common.errors import StoreUnavailable
+from services.common.workers.process import WorkerEndedError, WorkerProcess, WorkerStartError, WorkerTimeoutError
 from services.semantic.code.model import FileStatus, PackedFile
 from services.semantic.code.packing import pack
 from services.semantic.code.parser import text_file
 
 _log = structlog.get_logger(__name__)
 
-_LENGTH: Final = struct.Struct("!I")
-_PASSED_ON: Final = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT")
-"""Variables of the environment that a process gets: no secret of the service is among them."""
 _BATCH_BYTES: Final = 256 * 1024
 _EDIT_BYTES_MAX: Final = 512 * 1024
 _EDIT_FILES_MAX: Final = 8
 _NICE: Final = 5
 """Requests come before the index of a whole repository."""
+_LOAD_SECONDS: Final = 60.0
+"""For the start of a process, on a busy machine."""
 
 
 class CodeParsers:
@@ -61,7 +58,7 @@ class CodeParsers:
         """Each file, parsed and packed, in order. A file that its grammar cannot cope with is known by its words.
 
         Raises:
-            StoreUnavailable: The processes are being stopped.
+            StoreUnavailable: The processes are being stopped, or cannot be started.
         """
         batches: list[list[tuple[str, bytes]]] = []
         size = _BATCH_BYTES
@@ -79,8 +76,7 @@ class CodeParsers:
     async def aclose(self) -> None:
         """Stop the processes. Calls under way fail."""
         self._is_closed = True
-        for process in self._all:
-            await process.stop()
+        await asyncio.gather(*(process.aclose() for process in self._all))
 
     async def _batch(self, batch: Sequence[tuple[str, bytes]], idle: asyncio.Queue[_Process]) -> list[PackedFile]:
         process = await idle.get()
@@ -92,16 +88,17 @@ class CodeParsers:
     async def _parsed(self, process: _Process, batch: Sequence[tuple[str, bytes]]) -> list[PackedFile]:
         if self._is_closed:
             raise StoreUnavailable("code parser")
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                return await process.parse([(*one, self._with_text(one[1])) for one in batch])
-        except (TimeoutError, OSError, EOFError) as error:
-            await process.stop()
-            if self._is_closed:
-                raise StoreUnavailable("code parser") from error
-        except asyncio.CancelledError:
-            await process.stop()  # its response would be taken for that of the next batch
-            raise
+        request = [(*one, self._with_text(one[1])) for one in batch]
+        for is_last in (False, True):
+            try:
+                return await process.parse(request, timeout_seconds=self._timeout_seconds)
+            except (WorkerEndedError, RuntimeError) as error:  # RuntimeError: the thread was shut down meanwhile
+                if (is_last and isinstance(error, WorkerStartError)) or self._is_closed:
+                    raise StoreUnavailable("code parser") from error
+                is_over = isinstance(error, WorkerTimeoutError) or len(batch) > 1
+                if is_over and not isinstance(error, WorkerStartError):
+                    break
+                # The process may have ended for another reason than the file: it is started once more.
         if len(batch) > 1:
             return [(await self._parsed(process, [one]))[0] for one in batch]
         _log.warning("a file could not be parsed", bytes=len(batch[0][1]))
@@ -113,48 +110,30 @@ class CodeParsers:
 
 
 class _Process:
-    """One process, used by one call at a time."""
+    """One process, used by one call at a time, with a thread that waits for it."""
 
     def __init__(self, *, nice: int) -> None:
-        self._process: asyncio.subprocess.Process | None = None
-        self._nice = nice
+        self._thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="code-parser")
+        self._worker: Final = WorkerProcess(
+            "services.semantic.code.worker", str(nice), load_timeout_seconds=_LOAD_SECONDS
+        )
 
-    async def parse(self, batch: Sequence[tuple[str, bytes, bool]]) -> list[PackedFile]:
-        process = await self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
+    async def parse(self, batch: Sequence[tuple[str, bytes, bool]], *, timeout_seconds: float) -> list[PackedFile]:
+        exchange = functools.partial(self._exchange, batch, timeout_seconds=timeout_seconds)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, exchange)
+        except asyncio.CancelledError:
+            self._worker.interrupt()  # nobody waits for it, and the next batch need not
+            raise
+
+    async def aclose(self) -> None:
+        self._worker.kill()
+        await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
+        self._worker.stop()
+
+    def _exchange(self, batch: Sequence[tuple[str, bytes, bool]], *, timeout_seconds: float) -> list[PackedFile]:
         rows = [[path, base64.b64encode(content).decode("ascii"), with_text] for path, content, with_text in batch]
-        body = json.dumps(rows, separators=(",", ":")).encode("ascii")
-        process.stdin.write(_LENGTH.pack(len(body)) + body)
-        await process.stdin.drain()
-        (size,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
-        found = json.loads(await process.stdout.readexactly(size))
-        return [_packed(row) for row in found]
-
-    async def stop(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-    async def _started(self) -> asyncio.subprocess.Process:
-        if self._process is None or self._process.returncode is not None:
-            paths = os.pathsep.join(path for path in sys.path if path)
-            inherited = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "services.semantic.code.worker",
-                str(self._nice),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env={**inherited, "PYTHONPATH": paths},
-                start_new_session=True,  # Ctrl-C is for the service, which then stops its processes
-            )
-        return self._process
+        return [_packed(row) for row in self._worker.exchange(rows, timeout_seconds=timeout_seconds)]
 
 
 def _packed(row: Sequence[Any]) -> PackedFile:

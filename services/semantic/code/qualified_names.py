@@ -10,6 +10,7 @@ _CACHED_CHARS_MAX: Final = 80
 _LAST_NAME: Final = re.compile(r"(?<![\w$])((?:[^\W\d]|\$)[\w$]{0,200}[!?]?)\s{0,20}$")
 _GENERIC: Final = re.compile(r"(::)?<[^<>]*>\s*$")
 _QUALIFIER: Final = re.compile(r"[@\w$.:>\-#?]+")
+_SUPER: Final = re.compile(r"super\(\s{0,9}([\w.]{1,80}\s{0,9},\s{0,9}\w{1,40}\s{0,9})?\)")
 
 
 def split_name(text: str) -> tuple[str, str]:
@@ -35,4 +36,6 @@ def qualifier_of(text: str) -> str:
     before = text.rstrip().removesuffix("?.").rstrip(".:->&*~ \n\t").lstrip("&*( ")
     if not before:
         return ""
+    if _SUPER.fullmatch(before):
+        return "super()"
     return before if len(before) <= 80 and _QUALIFIER.fullmatch(before) else "?"

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from services.common.errors import NotFound
 from services.semantic.code.config import CodeRankingSettings
 from services.semantic.code.graph import CodeGraph
+from services.semantic.code.manifests import is_manifest
 from services.semantic.code.model import (
     Import,
     PackedFile,
@@ -64,7 +65,8 @@ class RepositoryIndex:
             self._relevance.drop(old)
             self.size_bytes -= _size(old)
         self.graph.put(file)
-        self._relevance.put(file)
+        if not is_manifest(file.path):  # they help to resolve references, and are no code
+            self._relevance.put(file)
         self.size_bytes += _size(file)
 
     def drop(self, path: str) -> None:

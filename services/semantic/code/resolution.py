@@ -12,6 +12,7 @@ from services.semantic.code.scripts.resolution import meant_by
 from services.semantic.code.scripts.values import Values
 
 _OWN: Final = ("self", "this", "cls", "Self", "@", "super", "base", "super()")
+_BASES: Final = ("super", "base", "super()")
 _DEPTH_MAX: Final = 5
 GUESSES_MAX: Final = 3
 
@@ -47,6 +48,9 @@ class Resolver:
         self._modules = modules
         self._definitions = definitions
         self._values = Values(files, modules)
+        # What one look through bases found so far, by file, class and name; None for what it is still looking for: a
+        # class may name itself among its bases, and many ways may lead to one.
+        self._inherited: dict[tuple[str, int, str], Target | None] = {}
 
     def resolve(self, path: str, reference: Reference) -> Sequence[Target]:
         """The definitions that a reference may mean, the most likely first; none outside of the repository."""
@@ -64,7 +68,7 @@ class Resolver:
             found = self._own(path, entry, reference)
         else:
             found = self._qualified(path, entry, reference)
-        if found:
+        if found or (qualifier in _BASES and self._inherits_from_outside(path, entry, reference)):
             return found
         is_known = qualifier and (qualifier in entry.aliases or qualifier.split(".")[0] in entry.aliases)
         return (
@@ -77,6 +81,14 @@ class Resolver:
         """Whether a qualifier comes from a file of the repository."""
         one = aliases.get(qualifier) or aliases[qualifier.split(".", maxsplit=1)[0]]
         return bool(self._modules.files_of(self._files[path].file, one))
+
+    def _inherits_from_outside(self, path: str, entry: Entry, reference: Reference) -> bool:
+        """Whether the class around a reference has bases, and the repository none of them."""
+        around = reference.source
+        while around >= 0 and entry.file.symbols[around].kind is not SymbolKind.CLASS:
+            around = entry.file.symbols[around].parent
+        bases = entry.bases.get(around, ())
+        return bool(bases) and not any(self.resolve(path, base) for base in bases)
 
     def _plain(self, path: str, entry: Entry, reference: Reference) -> Sequence[Target]:
         name = reference.name
@@ -104,7 +116,21 @@ class Resolver:
             found = self._in_files(self._modules.files_of(entry.file, one), name, depth=0)
             if found is not None:
                 return [Target(found, _STAR if entry.file.language == "python" else _PACKAGE)]
+        for one in entry.statics:
+            member = self._static(path, one, one.name, name)
+            if member is not None:
+                return [Target(member.ref, _PACKAGE)]
         return ()
+
+    def _static(self, path: str, one: Import, owner: str, name: str) -> Target | None:
+        """A member of a class in the files that an import means."""
+        for other in self._modules.files_of(self._files[path].file, one):
+            at = self._files[other].top.get(owner)
+            if at is not None and self._files[other].file.symbols[at].kind is SymbolKind.CLASS:
+                qualified = self._files[other].file.symbols[at].qualified_name
+                if (found := self._member(other, qualified, name, depth=0)) is not None:
+                    return found
+        return None
 
     def _own(self, path: str, entry: Entry, reference: Reference) -> Sequence[Target]:
         """A member of the class around a reference, or of one that it inherits from."""
@@ -113,8 +139,7 @@ class Resolver:
             symbol = entry.file.symbols[around]
             owner = symbol.qualified_name if symbol.kind is SymbolKind.CLASS else symbol.container
             if symbol.kind in (SymbolKind.CLASS, SymbolKind.METHOD) and owner:
-                skip_own = reference.qualifier in ("super", "base", "super()")
-                found = self._member(path, owner, reference.name, depth=0, skip_own=skip_own)
+                found = self._member(path, owner, reference.name, depth=0, skip_own=reference.qualifier in _BASES)
                 if found is not None:
                     return [found]
             around = symbol.parent
@@ -136,14 +161,25 @@ class Resolver:
         class_at = entry.classes.get(owner)
         if class_at is None:
             return None
-        for reference in entry.bases.get(class_at, ()):
+        looked_for = (path, class_at, name)
+        if looked_for in self._inherited:
+            return self._inherited[looked_for]
+        is_first = not self._inherited
+        self._inherited[looked_for] = None
+        try:
+            found = self._inherited[looked_for] = self._of_bases(path, class_at, name, depth=depth)
+        finally:
+            if is_first:
+                self._inherited.clear()
+        return found
+
+    def _of_bases(self, path: str, class_at: int, name: str, *, depth: int) -> Target | None:
+        """A member of what a class inherits from."""
+        for reference in self._files[path].bases.get(class_at, ()):
             for base in self.resolve(path, reference):
                 base_symbol = self._symbol(base.ref)
-                if (
-                    base.confidence < _STAR
-                    or base_symbol.kind is not SymbolKind.CLASS
-                    or base.ref == SymbolRef(path, class_at)
-                ):
+                is_itself = base.ref == SymbolRef(path, class_at)
+                if base.confidence < _STAR or base_symbol.kind is not SymbolKind.CLASS or is_itself:
                     continue
                 found = self._member(base.ref.path, base_symbol.qualified_name, name, depth=depth + 1)
                 if found is not None:
@@ -158,9 +194,9 @@ class Resolver:
         if one is not None:
             found = self._through(path, one, name)
             return [found] if found is not None else ()
-        type_name = self._type_of(entry, reference, qualifier)
-        if type_name is not None:
-            found = self._of_class(path, entry, type_name, name)
+        typed = self._class_of(path, entry, reference, qualifier)
+        if typed is not None:
+            found = self._member(typed.path, self._symbol(typed).qualified_name, name, depth=0)
             if found is not None:
                 return [Target(found.ref, min(found.confidence, _TYPED))]
         found = self._of_class(path, entry, qualifier, name)
@@ -184,6 +220,19 @@ class Resolver:
             return [Target(top, _PACKAGE)] if top is not None else ()
         return ()
 
+    def _class_of(self, path: str, entry: Entry, reference: Reference, variable: str) -> SymbolRef | None:
+        """The class of a variable, or of a field of one, where the text names it."""
+        type_name = self._type_of(entry, reference, variable)
+        if type_name is not None:
+            return self._class_named(path, entry, type_name)
+        outer, _, field = variable.rpartition(".")
+        owner = self._class_of(path, entry, reference, outer) if outer else None
+        if owner is None:
+            return None
+        inner = self._files[owner.path]
+        type_name = inner.file.types.get(f"{owner.index}.{field}")
+        return self._class_named(owner.path, inner, type_name) if type_name is not None else None
+
     def _type_of(self, entry: Entry, reference: Reference, variable: str) -> str | None:
         around = reference.source
         while around >= 0:
@@ -202,14 +251,25 @@ class Resolver:
     def _of_class(self, path: str, entry: Entry, owner: str, name: str) -> Target | None:
         """A member of a class that is named as it is seen in a file."""
         at = entry.top.get(owner)
-        if at is not None and entry.file.symbols[at].kind is SymbolKind.CLASS:
+        if at is not None and entry.file.symbols[at].kind is SymbolKind.CLASS and not entry.file.symbols[at].container:
             return self._member(path, owner, name, depth=0)
-        found = self._plain(path, entry, Reference(owner.rpartition(".")[2], "", ReferenceKind.REFERENCES, 0, -1))
-        for target in found[:1]:
-            symbol = self._symbol(target.ref)
-            if symbol.kind is SymbolKind.CLASS:
-                return self._member(target.ref.path, symbol.qualified_name, name, depth=0)
-        return None
+        found = self._class_named(path, entry, owner)
+        return (
+            self._member(found.path, self._symbol(found).qualified_name, name, depth=0) if found is not None else None
+        )
+
+    def _class_named(self, path: str, entry: Entry, name: str) -> SymbolRef | None:
+        """The class that a name means, as it is seen in a file."""
+        at = entry.classes.get(name)
+        if at is not None:
+            return SymbolRef(path, at)
+        outer, _, last = name.rpartition(".")
+        found: Sequence[Target] = ()
+        if outer:
+            found = self._qualified(path, entry, Reference(last, outer, ReferenceKind.REFERENCES, 0, -1))
+        found = found or self._plain(path, entry, Reference(last, "", ReferenceKind.REFERENCES, 0, -1))
+        is_class = bool(found) and self._symbol(found[0].ref).kind is SymbolKind.CLASS
+        return found[0].ref if is_class else None
 
     def _imported(
         self, path: str, one: Import, *, depth: int, seen: dict[tuple[str, str], int] | None = None
@@ -219,6 +279,9 @@ class Resolver:
         files = self._modules.files_of(entry.file, one)
         wanted = one.name if one.name not in ("", "*") else one.alias
         found = self._in_files(files, wanted, depth=depth, seen=seen)
+        if found is None and entry.file.language == "java":  # "import static shop.Tax.rate"
+            member = self._static(path, one, one.module.rpartition(".")[2], wanted)
+            found = member.ref if member is not None else None
         return [Target(found, SURE if depth == 0 else _PACKAGE)] if found is not None else ()
 
     def _through(self, path: str, one: Import, name: str) -> Target | None:
@@ -270,10 +333,13 @@ class Resolver:
             return ()
         language = self._files[path].file.language
         is_member = bool(reference.qualifier)
+        caller = SymbolRef(path, reference.source)
         found: list[SymbolRef] = []
         for ref in self._definitions.get(name, ()):
             file = self._files[ref.path].file
             symbol = file.symbols[ref.index]
+            if is_member and ref == caller:
+                continue  # a method that calls one of its own name mostly passes the call on
             is_fitting = symbol.kind is not SymbolKind.VARIABLE and (bool(symbol.container) or not is_member)
             if language in SCRIPT_LANGUAGES and not is_member and file.imports:
                 continue  # what a module defines is seen nowhere else without an import

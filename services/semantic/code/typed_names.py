@@ -10,10 +10,10 @@ from typing import Final
 # looked for afterwards.
 from services.common.text_cache import text_cache
 
-_TYPE: Final = r"((?:[^\W\d]\w{0,200}\.){0,10}[A-Z]\w{0,200})"
+_TYPE: Final = r"((?:[^\W\d]\w{0,200}(?:\.|::)){0,10}[A-Z]\w{0,200})"
 _CONSTRUCTED: Final = (
     re.compile(rf"=\s{{0,20}}(?:await\s{{1,20}}|new\s{{1,20}}|&)?{_TYPE}\s{{0,20}}[({{]"),
-    re.compile(r"(?<!\w)([^\W\d]\w{0,200})\s{0,20}(?::[^=\n]{1,200})?\Z"),
+    re.compile(r"(?<!\w)([^\W\d]\w{0,200})\s{0,20}(?::[^=\n]{0,200})?\Z"),
 )
 _ANNOTATED: Final = (
     re.compile(rf""":\s{{0,20}}["']?(?:Optional\[)?{_TYPE}"""),
@@ -37,4 +37,4 @@ def _typed_names(text: str) -> Iterator[tuple[str, str]]:
             name = before.search(text, max(end, start - _BEFORE_CHARS), start)
             if name is not None:
                 end = match.end()
-                yield name[1], match[1]
+                yield name[1], match[1].replace("::", ".")

@@ -2,8 +2,8 @@
 
 The one with NICE 0 parses edits, and has the trees of the files that were edited last.
 
-Messages are JSON behind its length. A request is a list of paths with contents in base64 and whether the text is
-stored, a response a list of packed files.
+Messages are JSON behind its length. The first one, which is empty, says that it is ready. A request is a list of paths
+with contents in base64 and whether the text is stored, a response a list of packed files.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def main() -> None:
     trees = None if nice else RecentTrees()  # the process for edits
     requests, responses = sys.stdin.buffer, sys.stdout.buffer
     with contextlib.suppress(EOFError, BrokenPipeError):
+        write_frame(responses, {})
         while True:
             rows = [
                 packed_row(path, base64.b64decode(body), with_text=with_text, trees=trees)

@@ -6,12 +6,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from services.common.knowledge.slots import slot_of
 from services.common.values.replacement.ages import can_be_of_age
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.evidence import counted_statements, leading_draft
 from services.semantic.facts.identity import Exclusion, exclusion
 from services.semantic.facts.model import FactId, FactRecord, Statement
-from services.semantic.facts.slots import slot_of
 
 _AGE: Final = "age"
 
@@ -67,6 +67,9 @@ class Topic:
                 other, fact_id = self._said[i]
                 if until is not None and other.time >= until:
                     break
+                begin = statement.draft.valid_from
+                if begin is not None and other.effective_time < begin:
+                    continue  # what is so before a fact begins does not end it
                 if self._exclusion(record.fact_id, fact_id) is Exclusion.ENDED:
                     found.append(other)
                     self._link(record.fact_id, fact_id)

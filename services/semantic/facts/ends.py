@@ -33,6 +33,7 @@ class SentenceMark:
     is_correction: bool = False  # the sentence never held
     sentence: str = ""  # what is superseded; empty: all of the turn
     is_called_wrong: bool = False  # of a correction: the premise has the words of the sentence that were called wrong
+    called_off_time: datetime | None = None  # when it was recorded that what stands was over before the end came
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ def as_marked(
     A mark ends a fact that was not said again since: by a statement at the end or later that is not marked itself.
     What is corrected never held, so that a statement from before stands too. Of a sentence with several facts, a mark
     ends those whose words the statement that stands, or the premise, has; a correction those that it is about. The one
-    fact of a sentence ends, unless it is beside what changed (`is_beside`). A fact whose sentence is reduced is
+    fact of a sentence ends, unless it is beside what changed (`is_beside`). A change to come that was called off ends
+    nothing, and no fact ends before it began. A fact whose sentence is reduced is
     believed half as much, until it is said again.
 
     Args:
@@ -115,6 +117,8 @@ def as_marked(
         return fact
     first = min(ends, key=lambda mark: (mark.end_time, mark.superseded_by))
     valid_to = first.end_time if fact.valid_to_time is None else min(fact.valid_to_time, first.end_time)
+    if fact.valid_from_time is not None:
+        valid_to = max(valid_to, fact.valid_from_time)  # a plan that was given up never held
     return replace(fact, valid_to_time=valid_to, superseded_by=first.superseded_by)
 
 
@@ -127,6 +131,8 @@ def _is_doubted(current: Sequence[MarkedStatement], known_at: datetime | None) -
 
 def _counts(mark: SentenceMark, statement: MarkedStatement, fact: Fact, known_at: datetime | None) -> bool:
     if known_at is not None and mark.recorded_time > known_at:
+        return False
+    if mark.called_off_time is not None and (known_at is None or mark.called_off_time <= known_at):
         return False
     changed = f"{mark.standing_statement} {mark.premise}"
     if not statement.shares_sentence:

@@ -7,7 +7,7 @@ merged into has their evidence.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -55,7 +55,8 @@ class FormerFacts:
             page = list((await self._states(owner, [fact.fact_id for fact in page], known_at)).values())
         shown = await self._ends.of(owner, page, known_at=known_at)
         if held_at is not None:
-            shown = [fact for fact in shown if _has_begun(fact, held_at) and not _has_ended(fact, held_at)]
+            begun = _begun(shown, held_at)
+            shown = [fact for fact in shown if fact.fact_id in begun and not _has_ended(fact, held_at)]
         least, evidence = self._settings.use.explicit_confidence_min, self._settings.evidence
         if command.include_low_confidence:
             return list(shown)
@@ -64,26 +65,36 @@ class FormerFacts:
         return [fact for fact in shown if confidence_at(fact, faded_at, evidence) >= least]
 
     async def believed(
-        self, owner: Owner, wanted: FactSearch, known_at: datetime, *, faded_at: datetime
+        self,
+        owner: Owner,
+        wanted: FactSearch,
+        known_at: datetime,
+        *,
+        held_at: datetime | None = None,
+        faded_at: datetime,
     ) -> list[ScoredFact]:
         """The nearest facts that were believed enough at a time, with their validity of then, faded up to another time.
 
-        They are found by what they say today: their former texts have no vectors.
+        With `held_at` those that were believed to have begun, or had been said, by then. They are found by what they
+        say today: their former texts have no vectors.
         """
         widest = replace(self._widened(wanted), confidence=0.0, includes_threshold=True)
         hits = await self._store.search(owner, widest)
         states = await self._states(owner, [hit.fact.fact_id for hit in hits], known_at)
         former = [replace(hit, fact=states[hit.fact.fact_id]) for hit in hits if hit.fact.fact_id in states]
         facts = await self._ends.of(owner, [hit.fact for hit in former], known_at=known_at)
-        return self._admitted(former, facts, wanted, faded_at)
+        return self._admitted(former, facts, wanted, faded_at, held_at)
 
     async def held(
         self, owner: Owner, wanted: FactSearch, held_at: datetime, *, faded_at: datetime
     ) -> list[ScoredFact]:
-        """The nearest facts with the decay of `faded_at`: those that are active, and retired ones that held then."""
-        hits = [hit for hit in await self._store.search(owner, self._widened(wanted)) if _may_hold(hit.fact, held_at)]
+        """The nearest facts that had begun or been said, with the decay of `faded_at`.
+
+        Active ones that had ended by then are found with their end, as in searches of the present; retired ones not.
+        """
+        hits = await self._store.search(owner, self._widened(wanted))
         facts = await self._ends.of(owner, [hit.fact for hit in hits])
-        return self._admitted(hits, facts, wanted, faded_at)
+        return self._admitted(hits, facts, wanted, faded_at, held_at)
 
     def _widened(self, wanted: FactSearch) -> FactSearch:
         """The search with room for facts that turn out not to have been believed then."""
@@ -91,10 +102,20 @@ class FormerFacts:
         return replace(wanted, limit=limit, includes_retired=True)
 
     def _admitted(
-        self, hits: Sequence[ScoredFact], facts: Sequence[Fact], wanted: FactSearch, at: datetime
+        self,
+        hits: Sequence[ScoredFact],
+        facts: Sequence[Fact],
+        wanted: FactSearch,
+        at: datetime,
+        held_at: datetime | None,
     ) -> list[ScoredFact]:
         evidence = self._settings.evidence
-        shown = (with_confidence(hit, fact, at, evidence) for hit, fact in zip(hits, facts, strict=True))
+        begun = None if held_at is None else _begun(facts, held_at)
+        shown = (
+            with_confidence(hit, fact, at, evidence)
+            for hit, fact in zip(hits, facts, strict=True)
+            if begun is None or held_at is None or _may_be_found(fact, held_at, has_begun=fact.fact_id in begun)
+        )
         return [one for one in shown if admits(wanted, one)][: wanted.limit]
 
     async def _states(self, owner: Owner, fact_ids: Sequence[FactId], known_at: datetime) -> Mapping[FactId, Fact]:
@@ -125,14 +146,28 @@ def position_of(fact: Fact) -> FactPosition:
     return FactPosition(fact.last_confirmed_time, fact.fact_id)
 
 
-def _may_hold(fact: Fact, held_at: datetime) -> bool:
-    """Whether a fact is active, or was known by a time and had not ended."""
-    was_known = fact.first_observed_time <= held_at
-    return fact.status in ACTIVE or (was_known and _has_begun(fact, held_at) and not _has_ended(fact, held_at))
+def _begun(facts: Iterable[Fact], held_at: datetime) -> frozenset[FactId]:
+    """Ids of the facts that had begun by a time, those of corrections when what they correct was said to begin.
+
+    A fact that says nothing of its beginning began when its first evidence was said. What is corrected never held.
+    """
+    begun: set[FactId] = set()
+    corrected: dict[str, datetime] = {}  # by the turn that corrects, since when
+    for fact in sorted(facts, key=lambda one: one.valid_from_time or one.first_observed_time):
+        own = fact.valid_from_time or fact.first_observed_time
+        begin = min([own, *(corrected[source] for source in fact.derived_from if source in corrected)])
+        if fact.superseded_by and fact.valid_to_time is not None and fact.valid_to_time <= own:
+            corrected[fact.superseded_by] = min(begin, corrected.get(fact.superseded_by, begin))
+        if begin <= held_at:
+            begun.add(fact.fact_id)
+    return frozenset(begun)
 
 
-def _has_begun(fact: Fact, held_at: datetime) -> bool:
-    return (fact.valid_from_time or fact.first_observed_time) <= held_at
+def _may_be_found(fact: Fact, held_at: datetime, *, has_begun: bool) -> bool:
+    """Whether a search as of a time may find a fact: also one that had been said by then of a day to come."""
+    return (has_begun or fact.first_observed_time <= held_at) and (
+        fact.status in ACTIVE or not _has_ended(fact, held_at)
+    )
 
 
 def _has_ended(fact: Fact, held_at: datetime) -> bool:

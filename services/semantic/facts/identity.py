@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from services.common.knowledge.slots import EVENTS, named, slot_of
 from services.common.scope import Scope
 from services.common.values.comparison.compare import relation
 from services.common.values.comparison.namesakes import are_namesakes
@@ -15,7 +16,6 @@ from services.common.values.model import Relation
 from services.common.values.reading.clauses import read_clauses
 from services.semantic.facts.extraction.vocabulary import PREDICATES
 from services.semantic.facts.model import FactDraft, FactRecord
-from services.semantic.facts.slots import EVENTS, named, slot_of
 
 _NOT_WORD: Final = re.compile(r"[^\w£$€%+#]+")
 _LEADING: Final = frozenset(("a", "an", "the", "their", "his", "her", "my", "our", "your", "some"))

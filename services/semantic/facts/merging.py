@@ -186,15 +186,15 @@ def _part_of(group: MergeGroup, command: ResolveMergeGroup) -> MergeGroup:
     """The group, or the part of it that a decision is about as a group of its own."""
     wanted = tuple(sorted(set(command.fact_ids))) or group.fact_ids
     if not set(wanted) <= set(group.fact_ids):
-        raise _invalid("fact_ids", "names a fact that is not of the group")
+        raise _invalid("fact_ids", "names a fact that is not in the group")
     if command.survivor_id is not None and command.survivor_id not in wanted:
-        raise _invalid("survivor_fact_id", "names a fact that the decision is not about")
+        raise _invalid("survivor_fact_id", "names a fact to which the decision does not apply")
     if len(wanted) < 2:
-        raise _invalid("fact_ids", "must name two facts or more")
+        raise _invalid("fact_ids", "must name at least two facts")
     if wanted == group.fact_ids:
         return group
     if group.state is not MergeState.WAITING:
-        raise FailedPrecondition("the group was decided about as a whole: decide about all of it again")
+        raise FailedPrecondition("the former decision was about the whole group: decide about the whole group again")
     return replace(group, group_id=group_id_of(wanted), fact_ids=wanted)
 
 
@@ -212,7 +212,7 @@ def _united(
     for fact_id in group.fact_ids:
         fact = facts.get(fact_id)
         if fact is None or fact.status not in ACTIVE or fact.valid_to_time is not None:
-            raise FailedPrecondition("a fact of the group is no longer active, or has ended")
+            raise FailedPrecondition("a fact of the group is no longer active or has ended")
     survivor_id = command.survivor_id or best_first(facts[fact_id] for fact_id in group.fact_ids)[0].fact_id
     for fact_id in group.fact_ids:
         if fact_id != survivor_id:
@@ -233,7 +233,7 @@ async def _apart(
     if survivor_id is not None:
         survivor = _fact_of(records, survivor_id)
         if survivor is not None and survivor.status is FactStatus.MERGED_INTO:
-            raise FailedPrecondition("the facts were merged into another one meanwhile: take that back first")
+            raise FailedPrecondition("the facts have been merged into another fact since: undo that merge first")
         for fact_id in group.fact_ids:
             if is_merged(survivor_id, fact_id, records):
                 await writer.remove_statements(survivor_id, working_set.separate(survivor_id, fact_id))

@@ -257,7 +257,9 @@ class FactService:
         asked_time = command.known_at or command.held_at or self._clock.now()
         now, evidence = await self._counted(command.owner, asked_time), self._settings.evidence
         if command.known_at is not None:
-            return await self._former.believed(command.owner, wanted, command.known_at, faded_at=now)
+            return await self._former.believed(
+                command.owner, wanted, command.known_at, held_at=command.held_at, faded_at=now
+            )
         if command.held_at is not None:
             return await self._former.held(command.owner, wanted, command.held_at, faded_at=now)
         if wanted.confidence > 0.0:

@@ -14,12 +14,12 @@ from datetime import datetime
 from typing import TypeAlias
 
 from services.common.embedding.vectors import Vector
+from services.common.knowledge.slots import slot_of
 from services.common.scope import Scope
 from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.model import FactId, FactRecord, SimilarFact, Statement, Support
-from services.semantic.facts.slots import slot_of
 from services.semantic.facts.store import FactWriter
 from services.semantic.facts.working_set import FactWorkingSet
 

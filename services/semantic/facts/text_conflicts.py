@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
+from services.common.knowledge.slots import slot_of
 from services.common.values.comparison.compare import relation
 from services.common.values.model import Relation
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.evidence import leading_draft
 from services.semantic.facts.identity import Exclusion, exclusion, is_known_slot
 from services.semantic.facts.model import FactDraft, FactRecord
-from services.semantic.facts.slots import slot_of
 from services.semantic.facts.store import FactWriter
 from services.semantic.facts.supporting import Near, first_of_each
 from services.semantic.facts.working_set import FactWorkingSet

@@ -85,6 +85,12 @@ def is_abbreviation(draft: ProcedureDraft) -> bool:
     return 2 <= len(letters) <= len(words) and _initials_of(words, letters) == words
 
 
+def names_words(query: str, text: str) -> bool:
+    """Whether a query has the words of a text, one after the other."""
+    words, wanted = ([word.casefold() for word in _words(one)] for one in (query, text))
+    return any(words[i : i + len(wanted)] == wanted for i in range(len(words) - len(wanted) + 1)) and bool(wanted)
+
+
 def _initials_of(words: Sequence[str], letters: Sequence[str]) -> list[str]:
     """The last words that begin with the letters, in order; small words between them count for no letter."""
     taken: list[str] = []

@@ -72,11 +72,17 @@ class Procedure:
     derived_from: tuple[InteractionId, ...] = ()
     observed_count: int = 0  # tasks of the activity log that show it
     contrary_count: int = 0  # tasks that could have shown it
+    learned_from: tuple[tuple[str, str], ...] = ()  # of REPHRASED: ids of a bad recall and a good one; the last ones
 
     @property
     def outcome_count(self) -> int:
         """How many recalls that applied it were judged."""
         return self.success_count + self.failure_count
+
+    @property
+    def source_ids(self) -> tuple[str, ...]:
+        """Ids of the interactions and of the recalls that it comes from."""
+        return (*self.derived_from, *dict.fromkeys(recall_id for pair in self.learned_from for recall_id in pair))
 
     @property
     def is_unsupported(self) -> bool:
@@ -91,7 +97,7 @@ class JudgedRecall:
     recall_id: str
     judgement_id: str  # sorts by time
     feedback: int  # -1, 0 or 1
-    query: str  # as it was asked; empty where it is too long to learn from
+    query: str  # as it was asked; empty where it is too long to learn from, or what the recall returned was erased
     scope_key: str
     time: datetime
     procedure_ids: tuple[str, ...] = ()  # those that it applied, and those that were learned from it

@@ -20,7 +20,7 @@ from services.common.turns import MessageRole
 from services.semantic.config import ProcedureSettings
 from services.semantic.procedures.arguments import CreateProcedure, DeleteProcedure, UpdateProcedure
 from services.semantic.procedures.corrections import take_back_definitions
-from services.semantic.procedures.forgetting import covering, forget_queries
+from services.semantic.procedures.forgetting import covering, forget_queries, forget_recall
 from services.semantic.procedures.learning import defined, is_abbreviation, rephrased
 from services.semantic.procedures.listing import seen_one, seen_page
 from services.semantic.procedures.model import (
@@ -130,6 +130,7 @@ class ProcedureService:
                 await _check_new(writer, draft)
                 if present.origin is ProcedureOrigin.OBSERVED:  # the log shows another one
                     present = replace(present, origin=ProcedureOrigin.STATED, observed_count=0, contrary_count=0)
+                present = replace(present, learned_from=())  # it says something else by now
             initial = command.initial_confidence
             changed = replace(
                 present,
@@ -177,19 +178,25 @@ class ProcedureService:
         )
 
     async def judge(self, owner: Owner, judged: JudgedRecall) -> None:
-        """Sets the judgement of a recall, and learns from it. A judgement older than the stored one changes nothing."""
+        """Sets the judgement of a recall, and learns from it. A judgement older than the stored one changes nothing.
+
+        Without a query, the stored one goes, with what was learned from it: what the recall returned was erased.
+        """
         chosen = self._settings
         if len(judged.query) > chosen.query_chars_max:
             judged = replace(judged, query="")
 
         async def work(writer: ProcedureWriter) -> None:
             before = await writer.judged(judged.recall_id)
+            if not judged.query:
+                await forget_recall(writer, judged.recall_id, before, ids=self._ids, settings=chosen)
             if before is not None and (before.judgement_id > judged.judgement_id or before.feedback == judged.feedback):
                 return
             now = judged
             if before is not None:
                 ids = dict.fromkeys((*before.procedure_ids, *judged.procedure_ids))
-                now = replace(judged, procedure_ids=tuple(ids))
+                # A query that was erased does not come back with a judgement that was under way.
+                now = replace(judged, query=judged.query if before.query else "", procedure_ids=tuple(ids))
             for procedure in await writer.get(now.procedure_ids):
                 counts = (procedure.success_count, procedure.failure_count)
                 was = before.feedback if before is not None else 0
@@ -253,7 +260,7 @@ class ProcedureService:
 
     async def remove_owner(self, owner: Owner) -> int:
         """Removes all procedures and judgements of a user; how many procedures."""
-        return await self._store.write(owner, lambda writer: writer.delete_all())
+        return await self._store.remove_owner(owner)
 
     async def _once(self, owner: Owner, key: IdempotencyKey, work: Any) -> Procedure:
         now = self._clock.now()
@@ -299,15 +306,20 @@ class ProcedureService:
             return
         draft = rephrased(bad.query, good.query, scope_key=judged.scope_key, settings=chosen)
         if draft is not None:
-            await self._support(writer, draft, good)
+            await self._support(writer, draft, bad, good)
 
-    async def _support(self, writer: ProcedureWriter, draft: ProcedureDraft, good: JudgedRecall) -> None:
+    async def _support(
+        self, writer: ProcedureWriter, draft: ProcedureDraft, bad: JudgedRecall, good: JudgedRecall
+    ) -> None:
         present = await writer.by_identity(draft.identity)
         if present is None:
             initial = None if is_abbreviation(draft) else self._settings.guessed_confidence
             present = await self._add(writer, draft, ProcedureOrigin.REPHRASED, initial_confidence=initial)
         elif present.procedure_id in good.procedure_ids:
             return
+        if present.origin is ProcedureOrigin.REPHRASED:
+            pairs = (*present.learned_from, (bad.recall_id, good.recall_id))
+            present = replace(present, learned_from=pairs[-self._settings.derived_from_max :])
         await self._put(writer, present, (present.success_count + 1, present.failure_count))
         supported = replace(good, procedure_ids=(*good.procedure_ids, present.procedure_id))
         await writer.put_judged(supported, count_max=self._settings.judged_max)

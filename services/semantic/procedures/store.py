@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from services.common.idempotency.model import IdempotencyRecords
-from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.owners import Owner, TenantId, UserId
 from services.semantic.procedures.model import JudgedRecall, Procedure, ProcedureKind, ProcedurePosition
 
 _T = TypeVar("_T")
@@ -32,8 +32,8 @@ class ProcedureWriter(Protocol):
         """The procedure of an identity."""
         ...
 
-    async def by_source(self, interaction_ids: Sequence[InteractionId]) -> Sequence[Procedure]:
-        """The procedures that name one of the interactions as a source, by id."""
+    async def by_source(self, source_ids: Sequence[str]) -> Sequence[Procedure]:
+        """The procedures that come from one of these interactions or recalls, by id."""
         ...
 
     async def beyond(self, kind: ProcedureKind, count_max: int) -> Sequence[str]:
@@ -46,10 +46,6 @@ class ProcedureWriter(Protocol):
 
     async def delete(self, procedure_ids: Sequence[str]) -> int:
         """Delete procedures, and erase the responses about them; how many were there."""
-        ...
-
-    async def delete_all(self) -> int:
-        """Delete all procedures and judgements, and erase the responses; how many procedures."""
         ...
 
     async def judged(self, recall_id: str) -> JudgedRecall | None:
@@ -70,6 +66,14 @@ class ProcedureStore(Protocol):
 
     async def write(self, owner: Owner, work: Callable[[ProcedureWriter], Awaitable[_T]]) -> _T:
         """Run `work` in a transaction under the user's lock. It may run again after a lost race: no side effects."""
+        ...
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """Delete all procedures and judgements of a user, and erase the responses; how many procedures.
+
+        A driver may do it in several transactions. One that fails leaves removed what earlier ones removed: a repeat
+        removes the rest, and counts all.
+        """
         ...
 
     async def get(self, owner: Owner, procedure_id: str) -> Procedure | None:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from services.common.owners import InteractionId
+from services.common.sources import is_meant
 from services.semantic.config import LearningSettings
 from services.semantic.profile.model import Learned, Lesson, Preferences, preferences_from_values
-from services.semantic.profile.reading import preferences_stated
+from services.semantic.profile.reading import ALLOWED_SOURCES, preferences_stated
 
 
 def learned_from(lessons: Sequence[Lesson], settings: LearningSettings) -> Learned:
@@ -80,18 +81,19 @@ def _preferences(lessons: Sequence[Lesson], settings: LearningSettings) -> Prefe
     found = Preferences()
     for lesson in reversed(lessons):
         said = preferences_from_values(lesson.stated or {})
+        allowed = (lesson.stated or {}).get(ALLOWED_SOURCES, ())
         found = replace(
             found,
             response_format=said.response_format or found.response_format,
             detail_level=said.detail_level or found.detail_level,
             citation_style=said.citation_style or found.citation_style,
             language=said.language or found.language,
-            # What is said of a source replaces what was said of it before.
+            # What is said of a source replaces what was said of it before, by whichever of its names.
             preferred_sources=_joined(
-                said.preferred_sources, _without(found.preferred_sources, _folded(said.excluded_sources))
+                said.preferred_sources, _without_meant(found.preferred_sources, said.excluded_sources)
             ),
             excluded_sources=_joined(
-                said.excluded_sources, _without(found.excluded_sources, _folded(said.preferred_sources))
+                said.excluded_sources, _without_meant(found.excluded_sources, (*said.preferred_sources, *allowed))
             ),
         )
     judged = _well_judged(lessons, settings)
@@ -123,6 +125,15 @@ def _folded(sources: Iterable[str]) -> frozenset[str]:
 
 def _without(sources: Iterable[str], folded: frozenset[str]) -> tuple[str, ...]:
     return tuple(source for source in sources if source.casefold() not in folded)
+
+
+def _without_meant(sources: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:
+    """The sources without those that are said, by whichever of their names: "Wikipedia" and wikipedia.org are one."""
+
+    def is_said(source: str) -> bool:
+        return any(is_meant(source, name) or ("." not in source and is_meant(name, source)) for name in said)
+
+    return tuple(source for source in sources if not is_said(source))
 
 
 def _joined(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:

@@ -12,6 +12,10 @@ _TEXT_CHARS_MAX: Final = 2_000
 """Wishes stand in short texts; of longer ones the beginning is read."""
 _TOPICS_MAX: Final = 8
 
+ALLOWED_SOURCES: Final = "allowed_sources"
+"""What a turn states of sources that were excluded before and may be used again."""
+_CLAUSE: Final = re.compile(r"(?:;|(?:,\s*|\s)(?:and|but)\b)[,\s]*(?:also\s)?\s*", re.IGNORECASE)
+
 # A wish is an order or a statement about oneself, and not what somebody else wants.
 _ASKED: Final = (
     r"^(?:(?:and|so|also|but|ok|okay|well|hey|from now on|in (?:the )?future)[,\s]+)*(?:please[,\s]+)?"
@@ -96,7 +100,27 @@ _PREFERRED: Final = re.compile(
     _ASKED + rf"(?:(?:i )?prefer|(?:please )?(?:use|cite|rely on|trust)|(?<=prefer )|(?<=like )|(?<=want )) ?{_SOURCE}",
     re.IGNORECASE,
 )
+# "You may use Wikipedia again", "I take back that you should not cite it": only what was excluded before is lifted.
+_CITE: Final = r"(?:use|using|cite|citing|quote|quoting|trust|trusting|rely on|relying on)(?: anything from)?"
+_ANY_SOURCE: Final = (
+    r"(?:the )?(?:[\"“](?P<quoted>[^\"”]{1,100})[\"”]|(?P<address>[\w-]+(?:\.[\w-]+)+)"
+    r"|(?P<named>(?-i:[A-Z])[\w-]*(?: (?-i:[A-Z])[\w-]*){0,3}))(?=[\s,.;!?]|$)"
+)
+_ALLOWED: Final = re.compile(
+    rf"^(?:(?:and|so|also|but|ok|okay|well|actually|from now on)[,\s]+){{0,4}}"
+    rf"(?:you (?:may|can|are allowed to|could) (?:now )?|you['’]re allowed to "  # noqa: RUF001
+    rf"|it(?:['’]s| is) (?:now )?(?:fine|ok|okay|all right|alright) (?:again )?to "  # noqa: RUF001
+    rf"|(?:please )?feel free to |(?:please )?start |(?:please )?go back to )(?:again )?{_CITE} {_ANY_SOURCE}",
+    re.IGNORECASE,
+)
+_TAKEN_BACK: Final = re.compile(
+    rf"^(?:(?:and|so|also|but|ok|okay|well|actually)[,\s]+){{0,4}}i take (?:it )?back\b[^.;]{{0,60}}?"
+    rf"\b(?:{_CITE}|about|on) {_ANY_SOURCE}",
+    re.IGNORECASE,
+)
 _SOURCES: Final = (
+    (ALLOWED_SOURCES, _ALLOWED),
+    (ALLOWED_SOURCES, _TAKEN_BACK),
     ("excluded_sources", _EXCLUDED),
     ("excluded_sources", _NOT_CITED),
     ("preferred_sources", _PREFERRED),
@@ -124,18 +148,44 @@ _COMMON_WORDS: Final = frozenset(
 
 
 def preferences_stated(text: str) -> dict[str, Any]:
-    """Preferences that a turn states, by their names; of several statements the last one holds. Empty without any."""
+    """Preferences that a turn states, by their names; of several statements the last one holds. Empty without any.
+
+    Sources that may be used again stand under `ALLOWED_SOURCES`.
+    """
     found: dict[str, Any] = {}
     for sentence in split_sentences(text[:_TEXT_CHARS_MAX]):
-        found |= {name: value for name, value, pattern in _WISHES if pattern.search(sentence)}
-        if language := _LANGUAGE.search(sentence):
-            found["language"] = _LANGUAGES[language["language"].lower()]
-        for name, pattern in _SOURCES:
-            if match := pattern.search(sentence):
-                source = next(part for part in match.groupdict().values() if part).strip()
-                found[name] = [*found.get(name, ()), source]
+        _add(found, _stated_in(sentence))
+        for clause in _CLAUSE.split(sentence):
+            stated = _stated_in(clause)
+            if not stated:  # what follows may be somebody else's wish
                 break
+            _add(found, stated)
+    return {name: value for name, value in found.items() if value}
+
+
+def _stated_in(clause: str) -> dict[str, Any]:
+    found: dict[str, Any] = {name: value for name, value, pattern in _WISHES if pattern.search(clause)}
+    if language := _LANGUAGE.search(clause):
+        found["language"] = _LANGUAGES[language["language"].lower()]
+    for name, pattern in _SOURCES:
+        if match := pattern.search(clause):
+            found[name] = [next(part for part in match.groupdict().values() if part).strip()]
+            break
     return found
+
+
+def _add(found: dict[str, Any], stated: dict[str, Any]) -> None:
+    """Adds what a later clause states: of one source the last word holds."""
+    for name, value in stated.items():
+        if not isinstance(value, list):
+            found[name] = value
+            continue
+        said = {source.casefold() for source in value}
+        for other in (ALLOWED_SOURCES, "excluded_sources", "preferred_sources"):
+            if other in found:
+                found[other] = [source for source in found[other] if source.casefold() not in said or other == name]
+        known = {source.casefold() for source in found.get(name, ())}
+        found[name] = [*found.get(name, ()), *(source for source in value if source.casefold() not in known)]
 
 
 def query_type_of(text: str) -> str:

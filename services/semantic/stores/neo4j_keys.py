@@ -8,7 +8,7 @@ from services.common.encryption.neo4j import GraphDataKeys
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction
 from services.common.owners import Owner, TenantId, UserId
-from services.semantic.code.stores.neo4j import LOCK_CODE
+from services.semantic.code.stores import neo4j as code
 from services.semantic.facts.stores import neo4j_cypher as facts
 from services.semantic.facts.stores import neo4j_merges as merges
 from services.semantic.facts.stores import neo4j_supports as supports
@@ -23,41 +23,32 @@ LOCKS: Final[tuple[LiteralString, ...]] = (
     supersessions.LOCK,
     profiles.LOCK_PROFILES,
     procedures.LOCK,
-    LOCK_CODE,
+    code.LOCK_CODE,
 )
 """Those that writers of encrypted content take before anything else."""
 
-REMOVE_REPOSITORIES: Final[LiteralString] = """
-MATCH (n:MnemeCodeRepository {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX n:MnemeCodeRepository(tenant_id, user_id, repository_id)
-WHERE n.repository_id IS NOT NULL
-DELETE n
-"""
-REMOVE_FILES: Final[LiteralString] = """
-MATCH (n:MnemeCodeFile {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX n:MnemeCodeFile(tenant_id, user_id, repository_id, path)
-WHERE n.repository_id IS NOT NULL AND n.path IS NOT NULL
-DELETE n
-"""
 _REST: Final[tuple[LiteralString, ...]] = (
     facts.FORGET_RESULTS_OF_OWNER,
     facts.REMOVE_STATEMENTS_OF_OWNER,
     merges.REMOVE_OWNER,
     supports.REMOVE_OF_OWNER,
     facts.REMOVE_OWNER,
-    supersessions.REMOVE_ASSERTIONS,
-    supersessions.REMOVE,
+    supersessions.REMOVE_ASSERTIONS_OF_OWNER,
+    supersessions.REMOVE_KEYS_OF_OWNER,
+    supersessions.REMOVE_OF_OWNER,
     supersessions.CHANGED,
     profiles.DELETE_PROFILE,
     profiles.REMOVE_ALL,
-    procedures.TRIM_JUDGED,
-    procedures.DELETE,
+    procedures.REMOVE_JUDGED,
+    procedures.REMOVE,
     procedures.RAISE,
-    REMOVE_REPOSITORIES,
-    REMOVE_FILES,
+    code.REMOVE_REPOSITORIES,
+    code.REMOVE_FILES,
 )
-ALL_QUERIES: Final[tuple[LiteralString, ...]] = (REMOVE_REPOSITORIES, REMOVE_FILES, DATA_KEYS.delete, DATA_KEYS.users)
+ALL_QUERIES: Final[tuple[LiteralString, ...]] = (DATA_KEYS.delete, DATA_KEYS.users)
 """For the test that reads their plans."""
+_NO_LIMIT: Final = 2**63 - 1
+"""The largest number of Cypher."""
 
 
 class Neo4jContentKeys:
@@ -72,7 +63,7 @@ class Neo4jContentKeys:
         """See `ContentKeys.destroy`. One transaction, which waits for the user's writers."""
         key = {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
         # Of the queries that take some of a user's nodes: all of them.
-        everything = {**key, "interaction_ids": None, "procedure_ids": None, "count_max": 0}
+        everything = {**key, "limit": _NO_LIMIT}
 
         async def work(transaction: GraphTransaction) -> int:
             for lock in LOCKS:

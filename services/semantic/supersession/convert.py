@@ -23,7 +23,7 @@ def supersession_to_proto(one: Supersession) -> pb.Supersession:
         standing_statement=one.standing_statement,
         reason=pb.SupersessionReason.Name(int(one.reason)),
         state=pb.SupersessionState.Name(int(one.state)),
-        end_time=timestamp(one.end_time),
+        end_time=timestamp(one.over_time),
         create_time=timestamp(one.create_time),
         premise=one.premise if one.reason is Reason.PREMISE_ENDED else "",
         decided_by=pb.SupersessionDecider.Name(int(one.decided_by)),

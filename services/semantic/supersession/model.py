@@ -35,8 +35,8 @@ class State(IntEnum):
     REDUCED = 4  # neither is marked; the facts that were read in both are believed half as much
 
 
-READ_STATES: Final = frozenset({State.APPLIED, State.REDUCED})
-"""Of the pairs that recalls and facts show."""
+READ_STATES: Final = frozenset({State.APPLIED, State.PENDING, State.REDUCED})
+"""Of the pairs that recalls show."""
 
 
 class Decision(IntEnum):
@@ -132,7 +132,7 @@ class Supersession:
     winner: Place
     reason: Reason
     state: State
-    end_time: datetime  # since when the loser does not hold; aware, UTC
+    end_time: datetime  # since when the earlier statement does not hold where the later one stands; aware, UTC
     create_time: datetime  # aware, UTC
     statement: str = ""  # of the loser
     standing_statement: str = ""  # of the winner
@@ -150,6 +150,11 @@ class Supersession:
     def supersession_id(self) -> str:
         """Names the pair, whichever side of it stands."""
         return "/".join(sorted((str(self.loser), str(self.winner))))
+
+    @property
+    def over_time(self) -> datetime:
+        """Since when the loser does not hold: an earlier statement that stands calls off a change that is to come."""
+        return min(self.end_time, self.create_time) if self.is_turned else self.end_time
 
     @property
     def ends_premises(self) -> bool:
@@ -189,7 +194,7 @@ class Marks:
 
     revision: int
     superseded: Sequence[Supersession] | None  # newest first; None: those of the revision that the caller has
-    reduced: Sequence[Supersession] = ()  # pairs of which neither is marked, newest first
+    reduced: Sequence[Supersession] = ()  # pairs of which neither is marked, or not yet, newest first
     is_incremental: bool = False  # only those that were added since the revision that the caller has
 
     @classmethod
@@ -198,7 +203,7 @@ class Marks:
         return cls(
             revision,
             [one for one in found if one.state is State.APPLIED],
-            [one for one in found if one.state is State.REDUCED],
+            [one for one in found if one.state in {State.PENDING, State.REDUCED}],
             is_incremental,
         )
 

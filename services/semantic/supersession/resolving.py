@@ -15,6 +15,7 @@ from services.common.values.holding import Said
 from services.common.values.model import Relation
 from services.common.values.premises import rests_on
 from services.common.values.returning import returns_to
+from services.semantic.supersession.coming import NEAR, end_of
 from services.semantic.supersession.model import (
     Assertion,
     Decider,
@@ -83,7 +84,7 @@ def followed(
         at: When it is recorded.
     """
     returned = None if standing is None else _returned(statement, premise, ended, standing, at=at)
-    return returned or rested(statement, premise, ended, at=at)
+    return returned or rested(statement, premise, ended, at=at, told=None if standing is None else standing.time)
 
 
 def _returned(
@@ -109,7 +110,7 @@ def _ends(earlier: Assertion, later: Assertion, reason: Reason, *, at: datetime)
         winner=later.place,
         reason=reason,
         state=State.APPLIED if is_clear else State.PENDING,
-        end_time=later.time,
+        end_time=end_of(earlier.text, earlier.time, later.text, later.time),
         create_time=at,
         statement=earlier.text,
         standing_statement=later.text,
@@ -117,7 +118,9 @@ def _ends(earlier: Assertion, later: Assertion, reason: Reason, *, at: datetime)
     )
 
 
-def rested(statement: Assertion, premise: Assertion, ended: Supersession, *, at: datetime) -> Supersession | None:
+def rested(
+    statement: Assertion, premise: Assertion, ended: Supersession, *, at: datetime, told: datetime | None = None
+) -> Supersession | None:
     """Returns what follows for a statement that rests on a superseded one; None where it does not rest on it.
 
     Args:
@@ -125,9 +128,13 @@ def rested(statement: Assertion, premise: Assertion, ended: Supersession, *, at:
         premise: The superseded one.
         ended: What superseded it.
         at: When it is recorded.
+        told: When what superseded it was said, where that is known.
     """
+    over = ended.over_time
+    if over <= premise.time:  # a plan that was called off: what was said of it until then rests on it
+        over = told or premise.time + NEAR
     turns = {premise.place.interaction_id, ended.winner.interaction_id}
-    if statement.place.interaction_id in turns or statement.time >= ended.end_time:
+    if statement.place.interaction_id in turns or statement.time >= over:
         return None
     if statement.scope_key != premise.scope_key or not ended.ends_premises:
         return None
@@ -139,7 +146,7 @@ def rested(statement: Assertion, premise: Assertion, ended: Supersession, *, at:
         winner=ended.winner,
         reason=Reason.PREMISE_ENDED,
         state=State.APPLIED,
-        end_time=ended.end_time,
+        end_time=max(ended.over_time, statement.time) if over > ended.over_time else ended.over_time,
         create_time=at,
         statement=statement.text,
         standing_statement=ended.standing_statement,

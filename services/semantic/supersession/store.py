@@ -93,7 +93,7 @@ def original_pair(one: Supersession) -> tuple[Place, Place]:
 
 
 class SupersessionStore(Protocol):
-    """What every driver must do. Writes of one user are serialized; each is one transaction."""
+    """What every driver must do. Writes of one user are serialized; each but `remove_owner` is one transaction."""
 
     async def add(
         self,
@@ -128,7 +128,7 @@ class SupersessionStore(Protocol):
         ...
 
     async def marks(self, owner: Owner, *, cached_revision: int | None, limit: int, incremental: bool = False) -> Marks:
-        """The newest supersessions that are applied or reduced, and their revision; none where that is the caller's.
+        """The newest supersessions that are not rejected, and their revision; none where that is the caller's.
 
         Args:
             owner: Whose.
@@ -171,5 +171,9 @@ class SupersessionStore(Protocol):
         ...
 
     async def remove_owner(self, owner: Owner) -> int:
-        """Removes everything of a user. Returns how many supersessions are gone."""
+        """Removes everything of a user. Returns how many supersessions are gone.
+
+        A driver may do it in several transactions. One that fails leaves removed what earlier ones removed: a repeat
+        removes the rest, and counts it alone.
+        """
         ...

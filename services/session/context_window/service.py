@@ -272,7 +272,7 @@ class ContextWindowService:
         Raises:
             FailedPrecondition: Always.
         """
-        raise FailedPrecondition("what is removed goes to the journal first: call the gateway")
+        raise FailedPrecondition("only the gateway can prune, because it writes removed items to the journal first")
 
     async def _again(self, command: CommitCommand, first: StoreResponse[Changed]) -> StoreResponse[CommittedContext]:
         """The first response, with the items of the window as it is now."""
@@ -332,7 +332,9 @@ class ContextWindowService:
         if total > budget:
             raise InvalidArgument(
                 "the budget is too small",
-                violations=[FieldViolation("token_budget", f"is {budget}; what must be in it has {total} tokens")],
+                violations=[
+                    FieldViolation("token_budget", f"is {budget}; the message and the sticky items have {total} tokens")
+                ],
             )
         return items, tuple(item.item_id for item in window.items if item.item_id in omitted_ids)
 

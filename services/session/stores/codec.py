@@ -85,9 +85,10 @@ def encode_content(
     match content:
         case NewTurn():
             return "turn", encode_turn(content, cipher)
-        case SettingsChange(spec, set_time):
-            ttl = spec.ttl // timedelta(microseconds=1)
-            return "settings", f"{spec.window_turns} {ttl} {microseconds(set_time)}".encode("ascii")
+        case SettingsChange(spec, set_time, create_time):
+            times = [set_time] if create_time is None else [set_time, create_time]
+            numbers = [spec.window_turns, spec.ttl // timedelta(microseconds=1), *map(microseconds, times)]
+            return "settings", " ".join(map(str, numbers)).encode("ascii")
         case Deletion(session_create_time):
             return "deletion", str(microseconds(session_create_time)).encode("ascii")
 
@@ -100,8 +101,8 @@ def decode_content(
         case "turn":
             return replace(decode_turn(payload, position=0, cipher=cipher).as_new(), position=None)
         case "settings":
-            window_turns, ttl, set_time = map(int, payload.split())
-            return SettingsChange(SessionSpec(window_turns, timedelta(microseconds=ttl)), moment_of(set_time))
+            window_turns, ttl, *times = map(int, payload.split())
+            return SettingsChange(SessionSpec(window_turns, timedelta(microseconds=ttl)), *map(moment_of, times))
         case "deletion":
             return Deletion(moment_of(int(payload)))
         case _:

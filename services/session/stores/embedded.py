@@ -23,6 +23,7 @@ from services.session.model import (
     Session,
     SessionCursor,
     SessionKey,
+    SessionPast,
     SessionSpec,
     SettingsChange,
     microseconds,
@@ -76,7 +77,7 @@ class EmbeddedSessionStore:
         if self._live(key, now) is not None:
             raise AlreadyExists("session", key.conversation_id)
         self._outbox.check(key.owner, report, 1)
-        self._outbox.add(report, key, SettingsChange(spec, now))
+        self._outbox.add(report, key, SettingsChange(spec, now, now))
         session = self._begin(key, spec, now).snapshot()
         self._records.add(key.owner, idempotency_key, session, now=now)
         self._evict(now, spared=key)
@@ -105,6 +106,7 @@ class EmbeddedSessionStore:
         turns: Sequence[NewTurn],
         *,
         create: SessionSpec | None,
+        past: SessionPast | None = None,
         now: datetime,
         idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
@@ -118,8 +120,8 @@ class EmbeddedSessionStore:
         is_created = live is None and create is not None
         self._outbox.check(key.owner, report, len(turns) + is_created)
         if live is None and create is not None:
-            live = self._begin(key, create, now)
-            self._outbox.add(report, key, SettingsChange(create, now))
+            live = self._begin(key, create, now, past)
+            self._outbox.add(report, key, SettingsChange(create, now, live.create_time))
         if live is None:
             raise NotFound("session", key.conversation_id)
         self._size_bytes -= live.size_bytes
@@ -154,7 +156,7 @@ class EmbeddedSessionStore:
             live.set_ttl(ttl)
         self._touch(live, now)
         session = live.snapshot(with_turns=False)
-        self._outbox.add(report, key, SettingsChange(session.spec, now))
+        self._outbox.add(report, key, SettingsChange(session.spec, now, session.create_time))
         self._records.add(key.owner, idempotency_key, session, now=now)
         return await self._durable(session, report)
 
@@ -273,8 +275,8 @@ class EmbeddedSessionStore:
             raise NotFound("session", key.conversation_id)
         return live
 
-    def _begin(self, key: SessionKey, spec: SessionSpec, now: datetime) -> LiveSession:
-        live = LiveSession(key, spec, now=now, remembered_turns=self._remembered_turns)
+    def _begin(self, key: SessionKey, spec: SessionSpec, now: datetime, past: SessionPast | None = None) -> LiveSession:
+        live = LiveSession(key, spec, now=now, remembered_turns=self._remembered_turns, past=past)
         self._hold(live)
         return live
 

@@ -17,7 +17,17 @@ from services.common.errors import AlreadyExists, NotFound, StoreUnavailable
 from services.common.idempotency.model import IdempotencyKey
 from services.common.owners import Owner, TenantId
 from services.session.config import FallbackSettings
-from services.session.model import Appended, LogEvent, NewTurn, Report, Session, SessionCursor, SessionKey, SessionSpec
+from services.session.model import (
+    Appended,
+    LogEvent,
+    NewTurn,
+    Report,
+    Session,
+    SessionCursor,
+    SessionKey,
+    SessionPast,
+    SessionSpec,
+)
 from services.session.store import SessionStore, StoreResponse
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.replay import ReplayQueue
@@ -140,13 +150,20 @@ class FallbackSessionStore:
         turns: Sequence[NewTurn],
         *,
         create: SessionSpec | None,
+        past: SessionPast | None = None,
         now: datetime,
         idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
     ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
         write = Append(
-            key=key, now=now, idempotency_key=idempotency_key, report=report, turns=tuple(turns), create=create
+            key=key,
+            now=now,
+            idempotency_key=idempotency_key,
+            report=report,
+            turns=tuple(turns),
+            create=create,
+            past=past,
         )
         return await self._write(write)
 

@@ -20,6 +20,7 @@ from services.session.model import (
     Session,
     SessionCursor,
     SessionKey,
+    SessionPast,
     SessionSpec,
     microseconds,
     moment_of,
@@ -37,6 +38,10 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _SESSION_SCRIPT: Final = Script.load("session.lua")
 _LIST_SCRIPT: Final = Script.load("list.lua")
 _REMOVE_SCRIPT: Final = Script.load("remove.lua")
+_TEXTS_SCRIPT: Final = Script.load("texts.lua")
+
+_RESPONSE_BYTES_MAX: Final = 1_000_000
+"""Of turns in one response of Redis: a long window is read in several calls, none of which is as long as an outage."""
 
 
 class RedisSessionStore:
@@ -53,8 +58,18 @@ class RedisSessionStore:
         store_settings: StoreSettings,
         *,
         keys: CarriedKeys | None = None,
+        response_bytes_max: int = _RESPONSE_BYTES_MAX,
     ) -> None:
-        """Use `calls`, which other stores may share; what turns say is encrypted with `keys`."""
+        """Use `calls`, which other stores may share; what turns say is encrypted with `keys`.
+
+        Args:
+            calls: Of Redis.
+            settings: How Redis is used.
+            store_settings: What is stored beside the windows.
+            keys: Encrypt what turns say.
+            response_bytes_max: Of turns in one response of Redis, which holds one turn at least.
+        """
+        self._response_bytes_max = response_bytes_max
         self._calls = calls
         self._keys = keys
         self._run = calls.run
@@ -100,12 +115,13 @@ class RedisSessionStore:
         turns: Sequence[NewTurn],
         *,
         create: SessionSpec | None,
+        past: SessionPast | None = None,
         now: datetime,
         idempotency_key: IdempotencyKey | None = None,
         report: Report = Report.NO,
     ) -> StoreResponse[Appended]:
         """See `SessionStore.append`."""
-        arguments: list[Argument] = [*_spec_arguments(create), self._remembered_turns]
+        arguments: list[Argument] = [*_spec_arguments(create), self._remembered_turns, *_past_arguments(past)]
         cipher = None if self._keys is None else await self._keys.for_writing(key.owner)
         for turn in turns:
             position = "" if turn.position is None else turn.position
@@ -173,10 +189,28 @@ class RedisSessionStore:
         return int(cast("Any", await self._run(_REMOVE_SCRIPT, keys, [microseconds(now)])))
 
     async def _session(self, owner: Owner, response: Sequence[bytes]) -> Session:
-        """The session in a script's response: status, id, counts, head, then positions and payloads."""
-        _, conversation_id, _, _, head, *flat = response
+        """The session in a script's response: status, id, counts, head, then positions and payloads.
+
+        Payloads that the script left out are read now. Where turns left the window meanwhile, so did those before them.
+        """
+        _, conversation_id, _, _, head, *flat = cast("list[Any]", response)
+        arrivals = [each for each in flat[1::2] if isinstance(each, int)]
+        if arrivals:
+            texts = await self._texts(self._key(owner, "texts", conversation_id.decode("utf-8")), arrivals)
+            payloads = [*flat[1 : -2 * len(arrivals) : 2], *texts]
+            begin = max((place for place, text in enumerate(payloads, 1) if text is None), default=0)
+            pairs = zip(flat[2 * begin :: 2], payloads[begin:], strict=True)
+            flat = [part for pair in pairs for part in pair]
         cipher = await cipher_for(self._keys, owner, flat[1::2])
         return _session_of(owner, conversation_id, head, flat, cipher)
+
+    async def _texts(self, key: str, arrivals: Sequence[int]) -> list[bytes | None]:
+        """Payloads of turns, in several calls; None for those that are gone."""
+        names = [f"{arrival:016d}" for arrival in arrivals]
+        texts: list[bytes | None] = []
+        while len(texts) < len(names):
+            texts += await self._run(_TEXTS_SCRIPT, [key], [self._response_bytes_max, *names[len(texts) :]])
+        return texts
 
     async def check(self) -> None:
         """See `SessionStore.check`."""
@@ -208,6 +242,7 @@ class RedisSessionStore:
             digest,
             self._idempotency_retention // _MICROSECOND,
             self._most_events(report),
+            self._response_bytes_max,
         ]
         response = await self._run(_SESSION_SCRIPT, keys, [*common, *arguments])
         match response[0]:
@@ -230,6 +265,10 @@ class RedisSessionStore:
 
 def _spec_arguments(spec: SessionSpec | None) -> tuple[Argument, Argument]:
     return ("", "") if spec is None else (spec.window_turns, spec.ttl // _MICROSECOND)
+
+
+def _past_arguments(past: SessionPast | None) -> tuple[Argument, Argument]:
+    return ("", 0) if past is None else (microseconds(past.create_time), past.turn_count)
 
 
 def _is_repeat(response: Sequence[bytes]) -> bool:

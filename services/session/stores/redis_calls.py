@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 from redis.exceptions import NoScriptError, ReadOnlyError
@@ -14,6 +14,9 @@ from services.common.owners import Owner, TenantId
 from services.session.config import RedisSettings
 from services.session.stores.redis_client import RedisClient, translate_errors
 from services.session.stores.redis_script import Argument, Script
+
+_REMOVED_MAX: Final = 500
+"""Keys that one command removes."""
 
 
 class RedisCalls:
@@ -85,12 +88,18 @@ class RedisCalls:
         with translate_errors():
             return [name.decode("utf-8") async for name in client.scan_iter(match=pattern, count=1_000)]
 
-    async def remove(self, pattern: str) -> None:
-        """Removes keys that match. Looks at every key of the server."""
+    async def remove(self, pattern: str, *, kinds: tuple[str, ...] = ("",)) -> None:
+        """Removes keys that match and whose kinds begin so. Looks at every key of the server once."""
         client = cast("Any", self._client)
+        by_tag: dict[str, list[str]] = {}
         for name in await self.scan(pattern):
-            with translate_errors():
-                await client.unlink(name)
+            tag, _, kind = name[len(self.prefix) :].partition("}:")
+            if kind.startswith(kinds):
+                by_tag.setdefault(tag, []).append(name)
+        for names in by_tag.values():  # a user's are on one node
+            for begin in range(0, len(names), _REMOVED_MAX):
+                with translate_errors():
+                    await client.unlink(*names[begin : begin + _REMOVED_MAX])
 
 
 def _escaped(identifier: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import ssl
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
@@ -42,6 +43,26 @@ _TRANSIENT_CLASSES: Final = (
     TimeoutError,
     OSError,
 )
+
+
+_ARGUMENTS: Final = re.compile(r",? with args beginning with:.*", re.DOTALL)
+
+
+def hide_values() -> None:
+    """Makes the errors of the driver print no arguments of commands, in the whole process; may be repeated.
+
+    A server that does not know a command, or whose operator has renamed it, quotes the first of its arguments, which
+    are what users said. Errors are printed in logs, and in spans already where the driver raises them.
+    """
+    redis_errors.ResponseError.__str__ = text_without_arguments  # type: ignore[method-assign, assignment]
+
+
+def text_without_arguments(error: redis_errors.ResponseError) -> str:
+    """What the server said, without the arguments that it quotes."""
+    return _ARGUMENTS.sub(" (its arguments are left out)", Exception.__str__(error))
+
+
+hide_values()
 
 
 def create_redis_client(url: str, settings: RedisSettings, access: RedisAccess | None = None) -> RedisClient:

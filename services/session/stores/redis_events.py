@@ -24,6 +24,7 @@ _ACKNOWLEDGE_SCRIPT: Final = Script.load("events.lua")
 _ANNOUNCE_SCRIPT: Final = Script.load("announce.lua")
 _REPORTERS_SCRIPT: Final = Script.load("reporters.lua")
 _OWNERS_SCRIPT: Final = Script.load("owners.lua")
+_LISTED_SCRIPT: Final = Script.load("listed.lua")
 _GRACE: Final = timedelta(minutes=1)
 """How long after its announcement a write may add its event."""
 _OWNERS_MAX: Final = 1_000
@@ -41,7 +42,8 @@ class RedisEvents:
     """The streams of events, one for each user, and the set of users that may have events.
 
     The set has a slot of its own in a Cluster, so it cannot change in one step with a stream. A user is therefore put
-    into it before each reported write, and taken out only when its stream was found empty a while after that.
+    into it before each reported write, and taken out only when its stream was found empty a while after that. Users
+    whose events were listed come last the next time.
     """
 
     def __init__(
@@ -62,14 +64,20 @@ class RedisEvents:
         if owner is not None:
             return await self._events(owner, limit)
         events: list[LogEvent] = []
+        listed: list[str] = []
         for member in await self._run(_OWNERS_SCRIPT, [self._reporters], [_OWNERS_MAX]):
             if len(events) >= limit:
                 break
             one = _owner(member.decode("ascii"))
             found = await self._events(one, limit - len(events))
-            if not found:
+            if found:
+                listed.append(_member(one))
+            else:
                 await self._take_out(one, now)
             events += found
+        if listed:
+            # A user whose events the log does not take must not stand before the others the next time too.
+            await self._run(_LISTED_SCRIPT, [self._reporters], [microseconds(now), *listed])
         return events
 
     async def acknowledge(self, owner: Owner, event_ids: Sequence[str], *, now: datetime) -> None:

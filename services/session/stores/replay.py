@@ -11,7 +11,7 @@ import structlog
 
 from services.common.errors import MnemeError, NotFound, StoreUnavailable
 from services.session.config import FallbackSettings
-from services.session.model import Appended, Report, Session, SessionKey
+from services.session.model import Appended, Report, Session, SessionKey, SessionPast
 from services.session.store import SessionStore
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.writes import Append, Extend, Repeat, Write
@@ -139,6 +139,7 @@ class ReplayQueue:
             idempotency_key=None,
             turns=tuple(turn.as_new() for turn in session.turns),
             create=session.spec,
+            past=SessionPast(session.create_time, session.turn_count - len(session.turns)),
             report=Report.ALWAYS,  # the log knows by their ids which turns it has
         )
         await whole.apply(self._primary)

@@ -11,6 +11,7 @@
 --       8 record   string  idempotency record of this request; only where the request has an id
 -- ARGV  1 operation  2 now  3 conversation id  4 grace  5 digest of the request  6 retention of idempotency records
 --       7 most events to wait, or empty where nothing is reported, or -1 without a bound
+--       8 bytes of payloads in one response, of which there is one at least where there are turns
 --       then the operation's own
 --
 -- Times are microseconds from the caller's clock, lifetimes microseconds; Redis's own clock only drops keys
@@ -55,7 +56,7 @@ local function report(kind, payload)
 end
 
 local function report_settings(head)
-  report('settings', text(head.window) .. ' ' .. text(head.ttl) .. ' ' .. text(now))
+  report('settings', text(head.window) .. ' ' .. text(head.ttl) .. ' ' .. text(now) .. ' ' .. text(head.created))
 end
 
 -- Events of the conversation's turns
@@ -132,18 +133,23 @@ end
 
 -- Responses ---------------------------------------------------------------------------------------------
 
--- ok, conversation id, turns added, whether created, head, then position and payload of each turn
+-- ok, conversation id, turns added, whether created, head, then position and payload of each turn. In place of a payload
+-- that is too much for this response is its arrival, as a number.
 local function response(head, added, created, with_turns)
   local list = {'ok', conversation_id, text(added), text(created), pack(head)}
   if not with_turns then return list end
   local window = redis.call('ZRANGE', KEYS[2], 0, -1, 'WITHSCORES')
   if #window == 0 then return list end
-  local arrivals = {}
-  for i = 1, #window, 2 do arrivals[#arrivals + 1] = window[i] end
+  local arrivals, bytes = {}, 0
+  for i = 1, #window, 2 do
+    bytes = bytes + redis.call('HSTRLEN', KEYS[1], window[i])
+    if i > 1 and bytes > tonumber(ARGV[8]) then break end
+    arrivals[#arrivals + 1] = window[i]
+  end
   local payloads = redis.call('HMGET', KEYS[1], unpack(arrivals))
-  for i, payload in ipairs(payloads) do
+  for i = 1, #window / 2 do
     list[#list + 1] = window[2 * i]
-    list[#list + 1] = payload
+    list[#list + 1] = payloads[i] or tonumber(window[2 * i - 1])
   end
   return list
 end
@@ -198,12 +204,12 @@ end
 
 local operations = {}
 
--- ARGV 8 window  9 ttl
+-- ARGV 9 window  10 ttl
 function operations.create(first)
   if first then return first end
   if live() then return {'exists'} end
   if is_full(1) then return {'full'} end
-  local head = begin(ARGV[8], ARGV[9])
+  local head = begin(ARGV[9], ARGV[10])
   save(head)
   report_settings(head)
   local list = response(head, 0, 1, false)
@@ -218,34 +224,36 @@ function operations.get()
   return response(head, 0, 0, true)
 end
 
--- ARGV 8 window to create with, or empty  9 ttl  10 turns to know beyond the window
+-- ARGV 9 window to create with, or empty  10 ttl  11 turns to know beyond the window
+--      12 create time of a session that is made anew, or empty  13 turns that it counted before these
 --      then turn id, position or empty, payload of each turn
 function operations.append(first)
   if first then return first end
   local head = live()
-  if not head and ARGV[8] == '' then return {'missing'} end
+  if not head and ARGV[9] == '' then return {'missing'} end
   local created = head and 0 or 1
-  if is_full((#ARGV - 10) / 3 + created) then return {'full'} end
+  if is_full((#ARGV - 13) / 3 + created) then return {'full'} end
   if not head then
-    head = begin(ARGV[8], ARGV[9])
+    head = begin(ARGV[9], ARGV[10])
+    if ARGV[12] ~= '' then head.created, head.count = tonumber(ARGV[12]), tonumber(ARGV[13]) end
     report_settings(head)
   end
   local added = 0
-  for i = 11, #ARGV, 3 do added = added + add(head, ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
-  forget_oldest(head.window + tonumber(ARGV[10]))
+  for i = 14, #ARGV, 3 do added = added + add(head, ARGV[i], ARGV[i + 1], ARGV[i + 2]) end
+  forget_oldest(head.window + tonumber(ARGV[11]))
   save(head)
   -- Without turns: storing the window of every response would multiply what a session takes.
   remember(response(head, added, created, false))
   return response(head, added, created, true)
 end
 
--- ARGV 8 ttl, or empty
+-- ARGV 9 ttl, or empty
 function operations.extend(first)
   if first then return first end
   local head = live()
   if not head then return {'missing'} end
   if is_full(1) then return {'full'} end
-  if ARGV[8] ~= '' then head.ttl = tonumber(ARGV[8]) end
+  if ARGV[9] ~= '' then head.ttl = tonumber(ARGV[9]) end
   save(head)
   report_settings(head)
   local list = response(head, 0, 0, false)
@@ -253,14 +261,14 @@ function operations.extend(first)
   return list
 end
 
--- ARGV 8 whether events of turns are discarded: 1 or 0
+-- ARGV 9 whether events of turns are discarded: 1 or 0
 function operations.delete(first)
   if first then return first end
   local head = live()
   if not head then return {'missing'} end
   local list = response(head, 0, 0, false)
   drop()
-  if ARGV[8] == '1' then discard_turns() end
+  if ARGV[9] == '1' then discard_turns() end
   report('deletion', text(head.created))
   remember(list)
   return list

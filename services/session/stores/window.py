@@ -8,7 +8,16 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from services.common.owners import InteractionId
-from services.session.model import POSITION_MAX, NewTurn, Session, SessionKey, SessionSpec, SessionTurn, turn_size_bytes
+from services.session.model import (
+    POSITION_MAX,
+    NewTurn,
+    Session,
+    SessionKey,
+    SessionPast,
+    SessionSpec,
+    SessionTurn,
+    turn_size_bytes,
+)
 
 _Placed = tuple[int, int, SessionTurn]  # position, arrival, turn: sorts as a window does
 
@@ -16,13 +25,21 @@ _Placed = tuple[int, int, SessionTurn]  # position, arrival, turn: sorts as a wi
 class LiveSession:
     """The mutable counterpart of `Session`. No method suspends, so that each is atomic in an event loop."""
 
-    def __init__(self, key: SessionKey, spec: SessionSpec, *, now: datetime, remembered_turns: int) -> None:
-        """Begin an empty session at `now` that knows `remembered_turns` ids beyond its window."""
+    def __init__(
+        self,
+        key: SessionKey,
+        spec: SessionSpec,
+        *,
+        now: datetime,
+        remembered_turns: int,
+        past: SessionPast | None = None,
+    ) -> None:
+        """Begin an empty session that knows `remembered_turns` ids beyond its window: at `now`, or with a `past`."""
         self.key: Final = key
         self._spec = spec
-        self.create_time: Final = now
+        self.create_time: Final = past.create_time if past is not None else now
         self._last_active_time = now
-        self._turn_count = 0
+        self._turn_count = past.turn_count if past is not None else 0
         self._arrivals = 0
         self._window: list[_Placed] = []
         self._remembered: dict[InteractionId, None] = {}  # in order of arrival

@@ -7,7 +7,16 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from services.common.idempotency.model import IdempotencyKey
-from services.session.model import Appended, NewTurn, Report, Session, SessionKey, SessionSpec, turn_size_bytes
+from services.session.model import (
+    Appended,
+    NewTurn,
+    Report,
+    Session,
+    SessionKey,
+    SessionPast,
+    SessionSpec,
+    turn_size_bytes,
+)
 from services.session.store import SessionStore, StoreResponse
 
 _OVERHEAD_BYTES: Final = 512
@@ -45,6 +54,7 @@ class Append:
     report: Report = Report.NO
     turns: tuple[NewTurn, ...]
     create: SessionSpec | None
+    past: SessionPast | None = None
 
     async def apply(self, store: SessionStore) -> StoreResponse[Appended]:
         """Do it."""
@@ -52,6 +62,7 @@ class Append:
             self.key,
             self.turns,
             create=self.create,
+            past=self.past,
             now=self.now,
             idempotency_key=self.idempotency_key,
             report=self.report,

@@ -1,6 +1,8 @@
 """Pools: codecs, limits, and the translation of the driver's errors."""
 
 import json
+import logging
+import traceback
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -141,3 +143,33 @@ async def test_our_own_mistakes_are_not_disguised(pool: Pool) -> None:
         await pool.execute("SELEC 1")
     with pytest.raises(json.JSONDecodeError), translate_errors():
         json.loads("{")
+
+
+SAID = " ".join(["I", "live", "in", "Ghent"])  # in pieces: a traceback quotes the source
+_FAULTS = {
+    "a missing value": "INSERT INTO said (number, content, owner) VALUES (1, $1, NULL)",
+    "a check": "INSERT INTO said (number, content, owner) VALUES (-1, $1, 'u')",
+    "a repeated key": "INSERT INTO said (number, content, owner) VALUES (2, $1, 'u'), (3, $1, 'u')",
+    "a number": "SELECT $1::text::int",
+    "a time": "SELECT $1::text::timestamptz",
+    "a text search": "SELECT to_tsquery('simple', $1 || ' & & !')",
+    "an id that the driver cannot send": "SELECT $1::uuid",
+}
+
+
+@pytest.mark.parametrize("fault", _FAULTS)
+async def test_spec_8_1_an_error_of_the_server_prints_nothing_of_what_was_said(
+    pool: Pool, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(
+            "CREATE TEMPORARY TABLE said (number int CHECK (number > 0), content text UNIQUE, owner text NOT NULL)"
+            " ON COMMIT DROP"
+        )
+        with pytest.raises(Exception, match=r".") as caught, translate_errors():
+            async with connection.transaction():
+                await connection.execute(_FAULTS[fault], SAID)
+    logging.getLogger("mneme").error("failed", exc_info=caught.value)
+    printed = caplog.text + "".join(traceback.format_exception(caught.value))
+    assert SAID not in printed
+    assert "SQLSTATE" in printed, "an error says what it is"

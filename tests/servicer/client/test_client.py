@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 
 import grpc
@@ -185,6 +185,55 @@ async def test_a_stream_from_an_iterator_is_not_sent_again(client: Client, gatew
     assert len(gateway.requests) == 1
 
 
+async def test_spec_9_2_what_a_source_raises_reaches_the_caller(client: Client, gateway: FakeGateway) -> None:
+    def items() -> Iterator[RememberItem]:
+        yield RememberItem("u", "c", "one")
+        raise OSError("the file is gone")
+
+    def parts() -> Iterator[bytes]:
+        yield from (item.conversation_id.encode() for item in [*items()])
+
+    async def items_to_await() -> AsyncIterator[RememberItem]:
+        for item in items():
+            yield item
+
+    for source in (items(), items_to_await()):
+        with pytest.raises(OSError, match="the file is gone"):
+            await client.remember_stream(source)
+    naive = RememberItem("u", "c", Turn("x", time=datetime(2026, 1, 1)))  # noqa: DTZ001 - the point of it
+    with pytest.raises(ValueError, match="no time zone"):
+        await client.remember_stream(iter([naive]))
+    with pytest.raises(OSError, match="the file is gone"):
+        await client.import_user(parts())
+    assert len(gateway.requests) <= 3  # no stream was sent again
+
+
+async def test_spec_9_2_a_cancelled_stream_is_cancelled_whatever_its_source_does(client: Client) -> None:
+    reading = asyncio.Event()
+
+    async def items() -> AsyncIterator[RememberItem]:
+        reading.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise OSError("the file is gone")
+        yield RememberItem("u", "c", "one")  # type: ignore[unreachable]
+
+    call = asyncio.create_task(client.remember_stream(items()))
+    await reading.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+async def test_spec_9_2_a_credential_may_be_a_function_that_renews_it(running: Running) -> None:
+    tokens = iter(["first", "second"])
+    async with Client(running.target, api_key=lambda: next(tokens), retry=QUICK) as client:
+        await client.get_backlog()
+        await client.get_backlog()
+    assert [metadata["authorization"] for metadata in running.gateway.metadata] == ["Bearer first", "Bearer second"]
+
+
 async def test_spec_5_3_grants_are_created_listed_and_revoked(client: Client, gateway: FakeGateway) -> None:
     agent = Scope(ScopeLevel.SESSION, "p", "s", context_id="agent")
     ends = datetime(2027, 1, 1, tzinfo=UTC)
@@ -212,6 +261,13 @@ async def test_waiting_ends(client: Client, gateway: FakeGateway) -> None:
     gateway.visible_after_recalls = 1_000_000
     with pytest.raises(TimeoutError):
         await client.wait_until_visible("u", "token", timeout_seconds=0.05)
+
+
+async def test_spec_9_2_a_wait_that_ends_says_what_failed(client: Client, gateway: FakeGateway) -> None:
+    gateway.failures = [unavailable() for _ in range(10_000)]
+    with pytest.raises(TimeoutError, match="UNAVAILABLE") as caught:
+        await client.wait_until_visible("u", "token", timeout_seconds=0.05)
+    assert isinstance(caught.value.__cause__, MnemeClientError)
 
 
 async def test_waiting_does_not_hide_a_refusal(client: Client, gateway: FakeGateway) -> None:

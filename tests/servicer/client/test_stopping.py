@@ -54,3 +54,32 @@ async def test_a_call_that_its_own_client_cancels_is_not_repeated(running: Runni
 
     assert caught.value.code is grpc.StatusCode.CANCELLED
     assert len(gateway.requests) == 1
+
+
+async def test_spec_9_2_calls_of_a_client_that_is_closed_fail_with_an_error(
+    running: Running, gateway: FakeGateway
+) -> None:
+    gateway.gate = asyncio.Event()
+    client = Client(running.target, retry=QUICK)
+    call = asyncio.create_task(client.recall("u", "q"))
+    async with asyncio.timeout(60):
+        await gateway.entered.wait()
+        await client.close()
+        with pytest.raises(MnemeClientError, match="the client is closed") as caught:
+            await call
+        assert (caught.value.code, caught.value.method) == (
+            grpc.StatusCode.CANCELLED,
+            "mneme.gateway.v1.MemoryService/Recall",
+        )
+        with pytest.raises(MnemeClientError, match="the client is closed"):
+            await client.recall("u", "q")
+    await client.close()
+    assert len(gateway.requests) == 1
+
+
+def test_spec_9_2_calls_of_a_blocking_client_that_is_closed_fail_with_an_error() -> None:
+    client = SyncClient("127.0.0.1:1", retry=QUICK)
+    client.close()
+    for call in (lambda: client.recall("u", "q"), lambda: list(client.recall_stream("u", "q"))):
+        with pytest.raises(MnemeClientError, match="the client is closed"):
+            call()

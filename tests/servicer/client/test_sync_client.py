@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -54,5 +55,23 @@ async def test_errors_keep_their_facts(running: Running, gateway: FakeGateway) -
             client.get_backlog()
         assert caught.value.code is grpc.StatusCode.INVALID_ARGUMENT
         assert caught.value.violations[0].description == "is required"
+
+    await asyncio.to_thread(use)
+
+
+async def test_spec_9_2_what_a_source_raises_reaches_the_caller(running: Running) -> None:
+    def items() -> Iterator[RememberItem]:
+        yield RememberItem("u", "c", "one")
+        raise OSError("the file is gone")
+
+    def parts() -> Iterator[bytes]:
+        yield from (item.conversation_id.encode() for item in [*items()])
+
+    def use() -> None:
+        with SyncClient(running.target) as client:
+            with pytest.raises(OSError, match="the file is gone"):
+                client.remember_stream(items())
+            with pytest.raises(OSError, match="the file is gone"):
+                client.import_user(parts())
 
     await asyncio.to_thread(use)

@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 
 from mneme.session.v1 import session_pb2  # noqa: F401 - registers the descriptor that the test looks up
 from services.cli.health import Answer, ask, is_met
+from services.common.addresses import is_loopback
 from services.common.auth import (
     DEVELOPMENT_PRINCIPAL,
     ApiKeyRing,
@@ -37,7 +38,6 @@ from services.common.rpc.server import (
     GrpcServer,
     ServerSettings,
     ServiceBinding,
-    is_loopback,
     needing,
 )
 from tests.servicer.common.conftest import READER, SECRET

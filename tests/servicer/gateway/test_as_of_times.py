@@ -76,6 +76,23 @@ async def test_spec_3_7_a_turn_that_was_archived_since_is_recalled(
     assert "The code of the gate is 1234." in await context(gateway, user_id, then)
 
 
+async def test_spec_3_7_recent_turns_and_parts_of_a_stream_have_nothing_that_was_recorded_later(
+    client: Client, user_id: str
+) -> None:
+    first, second = "The code of the gate is 1234.", "The code of the gate is 5678."
+    written = await client.remember(user_id, "c1", first)
+    await visible(client, user_id, written.consistency_token)
+    then = datetime.now(UTC)
+    written = await client.remember(user_id, "c1", second)
+    await visible(client, user_id, written.consistency_token)
+    asked: dict[str, Any] = {"conversation_id": "c1", "known_at_time": then}
+    question = "What is the code of the gate?"
+    assert [turn.turn.content for turn in (await client.recall(user_id, question, **asked)).recent_turns] == [first]
+    assert "5678" not in (await client.build_context(user_id, question, **asked)).text
+    async for part in client.recall_stream(user_id, question, **asked):
+        assert "5678" not in repr(part)
+
+
 async def test_spec_3_7_searches_of_episodes_have_both_times(client: Client, user_id: str) -> None:
     said = datetime.now(UTC) - timedelta(days=400)
     turns = [Turn("The code of the gate is 1234.", time=said), Turn("The gate is green.", time=said)]
@@ -128,6 +145,33 @@ async def test_spec_3_7_lists_of_facts_have_both_times(client: Client, user_id: 
     assert await listed(as_of_time=year(2024)) == {jena}
     assert await listed(as_of_time=year(2024), known_at_time=known) == set()
     assert await listed(as_of_time=year(2020), known_at_time=known) == {ulm}
+
+
+async def test_spec_3_7_recalls_searches_and_contexts_as_of_a_time_have_no_fact_that_had_not_begun(
+    client: Client, user_id: str
+) -> None:
+    def year(number: int) -> datetime:
+        return datetime(number, 1, 1, tzinfo=UTC)
+
+    leeds = Turn("I live in Leeds.", speaker="Ann", time=year(2019))
+    york = Turn("I moved to York, so I live in York now.", speaker="Ann", time=year(2024))
+    written = await client.remember(user_id, "c1", [leeds, york])
+    await visible(client, user_id, written.consistency_token)
+    question = "Where does Ann live?"
+
+    async def found(**times: Any) -> list[set[str]]:
+        recalled = await client.recall(user_id, question, **times)
+        hits = await client.search_facts(user_id, question, **times)
+        listed = {fact.text async for fact in client.list_facts(user_id, **times)}
+        return [{one.fact.text for one in recalled.facts}, {hit.fact.text for hit in hits}, listed]
+
+    assert await found(as_of_time=year(2010)) == [set()] * 3
+    assert await found(as_of_time=year(2020)) == [{"Ann lives in Leeds"}] * 3
+    assert await found(as_of_time=year(2020), known_at_time=datetime.now(UTC)) == [{"Ann lives in Leeds"}] * 3
+    assert any("York" in text for text in (await found(as_of_time=year(2025)))[0])
+    context = await client.build_context(user_id, question, as_of_time=year(2020))
+    facts = [section for section in context.text.split("## ") if section.startswith("Known facts")]
+    assert [("Leeds" in section, "York" in section) for section in facts] == [(True, False)]
 
 
 async def test_spec_6_6_an_erased_note_leaves_no_earlier_text(

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from mneme.episodic.v1 import activity_pb2, activity_pb2_grpc
-from mneme.gateway.v1 import audit_pb2, audit_pb2_grpc, erasure_pb2, memory_pb2, portability_pb2, tiers_pb2
+from mneme.gateway.v1 import audit_pb2, audit_pb2_grpc, erasure_pb2, memory_pb2, portability_pb2, recall_pb2, tiers_pb2
 from mneme_client import Client, FactCategory, NoteKind
 from services.common.audit.checkpoint import CheckpointError, read_checkpoint
 from services.common.audit.verification import AuditEntry, verify_log
@@ -85,6 +85,20 @@ async def test_spec_6_10_a_recall_names_the_recent_turns_that_it_returned(client
     assert len(turns) == 2
     log = await said(client, user_id)
     assert turns <= set(log["Recall"]["memories"])  # type: ignore[call-overload]
+
+
+async def test_spec_6_10_a_context_and_a_streamed_recall_are_entered_under_their_own_names(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    fact = await client.create_fact(user_id, "Ada has a piano.", FactCategory.CONTEXT, request_id=f"{user_id} 1")
+    context = await client.build_context(user_id, "piano", token_budget=2_000)
+    asked = recall_pb2.RecallStreamRequest(recall=recall_pb2.RecallRequest(user_id=user_id, query="piano"))
+    assert [part async for part in gateway.memory.RecallStream(asked)]
+    log = await said(client, user_id)
+    assert log["BuildContext"]["memories"] == [fact.fact_id]
+    assert log["BuildContext"]["request_id"] == context.recall_id
+    assert fact.fact_id in log["RecallStream"]["memories"]  # type: ignore[operator]
+    assert "Recall" not in log
 
 
 async def test_spec_6_10_checkpoints_and_proofs_are_verified_without_the_service(client: Client, user_id: str) -> None:
@@ -216,6 +230,12 @@ async def test_spec_6_10_what_is_erased_or_ended_is_named(client: Client, gatewa
     )
     erasure = (await gateway.erasures.Erase(request)).erasure
     log = await said(client, user_id)
+    deleted = log["SessionService.DeleteSession"]
+    assert (deleted["principal"], deleted["request_id"], deleted["target"]) == (
+        "developer",
+        f"{user_id} 2",
+        {"conversation": "c1"},
+    )
     assert log["EndSession"]["target"] == {"conversation": "c1"}
     assert log["Erase"]["memories"] == [turn.interaction_id]
     assert log["Erase"]["target"] == {"erasure": erasure.erasure_id, "kind": "memories"}
@@ -249,6 +269,28 @@ async def test_spec_7_2_wrong_fields_of_a_page_of_the_log_are_named(gateway: Stu
     audit = audit_pb2_grpc.AuditServiceStub(gateway.channel)
     refused = await refusal(audit.ListAuditEntries(audit_pb2.ListAuditEntriesRequest(page_size=-1, from_index=-1)))
     assert (refused.reason, refused.paths) == ("INVALID_FIELD", ("page_size", "from_index"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "paths"),
+    [(0, 0, ("first_size",)), (10, 3, ("first_size",)), (-1, -1, ("first_size", "second_size"))],
+)
+async def test_spec_7_2_wrong_sizes_of_a_consistency_proof_are_named(
+    gateway: Stubs, first: int, second: int, paths: tuple[str, ...]
+) -> None:
+    audit = audit_pb2_grpc.AuditServiceStub(gateway.channel)
+    asked = audit_pb2.GetConsistencyProofRequest(first_size=first, second_size=second)
+    refused = await refusal(audit.GetConsistencyProof(asked))
+    assert (refused.reason, refused.paths) == ("INVALID_FIELD", paths)
+
+
+@pytest.mark.parametrize(("index", "size", "paths"), [(3, 3, ("index",)), (-1, -1, ("index", "size"))])
+async def test_spec_7_2_wrong_fields_of_an_inclusion_proof_are_named(
+    gateway: Stubs, index: int, size: int, paths: tuple[str, ...]
+) -> None:
+    audit = audit_pb2_grpc.AuditServiceStub(gateway.channel)
+    refused = await refusal(audit.GetInclusionProof(audit_pb2.GetInclusionProofRequest(index=index, size=size)))
+    assert (refused.reason, refused.paths) == ("INVALID_FIELD", paths)
 
 
 async def test_spec_6_10_an_import_names_its_user(client: Client, gateway: Stubs, user_id: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import grpc
 import pytest
 
 from mneme_client import MnemeClientError
 from mneme_client.enums import CodeFileStatus, RelationKind
 from services.cli.commands.code import index_tree
 from services.cli.source_tree import SourceTree
-from tests.support.stack import RunningStack, patient_client
+from tests.support.stack import RunningStack, patient_client, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -59,5 +60,13 @@ async def test_spec_6_6_erasing_a_user_erases_their_code(stack: RunningStack, us
         await client.index_files(user_id, "r", {"a.py": b"def secret(): pass\n"})
         assert await client.search_symbols(user_id, "r", "secret")
         await client.erase_user(user_id)
-        with pytest.raises(MnemeClientError, match="not found"):
-            await client.search_symbols(user_id, "r", "secret")
+
+        async def is_erased() -> bool:
+            try:
+                found = await client.search_symbols(user_id, "r", "secret")
+            except MnemeClientError as error:
+                return error.code is grpc.StatusCode.NOT_FOUND
+            assert not found  # hidden while the erasure is pending
+            return False
+
+        await until(is_erased)

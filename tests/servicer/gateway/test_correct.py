@@ -86,6 +86,39 @@ async def test_spec_3_12_a_turn_is_corrected_by_its_id_and_a_repeat_changes_noth
     assert wrong not in str(log[2].turn.metadata)
 
 
+async def test_spec_3_12_a_repeat_marks_nothing_that_was_said_since_and_succeeds_where_the_wrong_turn_was_erased(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    wrong, right, since = "The van is from 2014.", "The van is from 2016.", "The other depot says the van is from 2014."
+    ids = await said(client, user_id, wrong)
+    response = await correct(gateway, user_id, right, query="The van is from 2014")
+    written = await client.remember(user_id, "c2", [Turn(since, time=SAID + timedelta(minutes=30))])
+    await visible(client, user_id, written.consistency_token)
+    repeat = await correct(gateway, user_id, right, query="The van is from 2014")
+    assert (repeat.replayed, repeat.interaction_id, list(repeat.statements)) == (True, response.interaction_id, [])
+    found = await marks(client, user_id, "From which year is the van?", response.consistency_token)
+    assert found[wrong] == response.interaction_id
+    assert found[since] != response.interaction_id
+    named = reference(tiers_pb2.MEMORY_KIND_EPISODE, ids[0])
+    await erase(gateway, user_id=user_id, memories=erasure_pb2.MemoryReferences(memories=[named]))
+    repeat = await correct(gateway, user_id, right, query="The van is from 2014")
+    assert (repeat.replayed, repeat.interaction_id) == (True, response.interaction_id)
+
+
+async def test_spec_3_12_a_repeat_of_an_erased_correction_writes_nothing(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    fact = await client.create_fact(user_id, "The office is in Ulm.", category=FactCategory.CONTEXT)
+    named, right = reference(2, fact.fact_id), "The office is in Jena."
+    response = await correct(gateway, user_id, right, memory=named)
+    turn = reference(tiers_pb2.MEMORY_KIND_EPISODE, response.interaction_id)
+    await erase(gateway, user_id=user_id, memories=erasure_pb2.MemoryReferences(memories=[turn]))
+    before = await everything(client, user_id, "Where is the office?")
+    repeat = await correct(gateway, user_id, right, memory=named)
+    assert (repeat.replayed, repeat.interaction_id) == (True, response.interaction_id)
+    assert await everything(client, user_id, "Where is the office?") == before
+
+
 async def test_spec_3_12_somebody_elses_statement_stays(client: Client, gateway: Stubs, user_id: str) -> None:
     wedding = "Zoe's wedding is on 7 June in Bath, and Rob does the catering."
     party = "Zoe's hen party is in Bath, too, in May."
@@ -160,7 +193,7 @@ async def test_spec_3_12_a_stated_fact_is_corrected_with_the_turn_that_says_so_a
     response = await correct(gateway, user_id, right, memory=reference(2, stated.fact_id))
     assert [one.preview for one in response.statements] == [wrong]
     repeat = await correct(gateway, user_id, right, memory=reference(2, stated.fact_id))
-    assert [one.preview for one in repeat.statements] == [wrong]
+    assert (repeat.replayed, list(repeat.statements)) == (True, [])
     assert (await client.get_fact(user_id, stated.fact_id)).text == right
     [read] = [fact async for fact in client.list_facts(user_id, predicate="lives_in")]
     moved = await correct(

@@ -19,7 +19,9 @@ LEONIE = "Isla's friend Leonie comes every Thursday."
 
 async def forget(gateway: Stubs, user_id: str, query: str = "", **fields: object) -> erasure_pb2.ForgetResponse:
     """Forgets, and waits for the end."""
-    request = erasure_pb2.ForgetRequest(request_id=f"{user_id} f", user_id=user_id, query=query, **fields)  # type: ignore[arg-type]
+    request = erasure_pb2.ForgetRequest(
+        **{"request_id": f"{user_id} f", "user_id": user_id, "query": query, **fields}  # type: ignore[arg-type]
+    )
     response = await gateway.erasures.Forget(request)
     while response.erasure.state == erasure_pb2.ERASURE_STATE_PENDING:
         found = await gateway.erasures.GetErasure(erasure_pb2.GetErasureRequest(erasure_id=response.erasure.erasure_id))
@@ -61,10 +63,29 @@ async def test_spec_3_13_a_dry_run_erases_nothing_and_its_token_exactly_its_plan
 async def test_spec_3_13_what_fits_nothing_erases_nothing(client: Client, gateway: Stubs, user_id: str) -> None:
     await remembered(client, user_id, LEO)
     for query in ("everything", "my submarine licence", "Barbara"):
-        response = await forget(gateway, user_id, query)
+        response = await forget(gateway, user_id, query, request_id=f"{user_id} {query}")
         assert not response.HasField("erasure")
         assert response.plan.episodes == 0
     assert LEO in await everything(client, user_id, "Who comes?")
+
+
+async def test_spec_3_13_a_repeat_of_a_call_that_found_nothing_erases_nothing_that_was_said_since(
+    client: Client, gateway: Stubs, user_id: str
+) -> None:
+    await remembered(client, user_id, NUTS)
+    first = await forget(gateway, user_id, "my knee surgery")
+    assert (first.HasField("erasure"), first.replayed) == (False, False)
+    surgery = "I had knee surgery in October."
+    await remembered(client, user_id, surgery, conversation="c2")
+    repeat = await forget(gateway, user_id, "my knee surgery")
+    assert (repeat.HasField("erasure"), repeat.replayed) == (False, True)
+    assert surgery in await everything(client, user_id, "Which surgery?")
+    refused = await refusal(
+        gateway.erasures.Forget(
+            erasure_pb2.ForgetRequest(request_id=f"{user_id} f", user_id=user_id, query="my surgery")
+        )
+    )
+    assert refused.reason == "REQUEST_ID_REUSED"
 
 
 async def test_spec_3_13_many_memories_need_the_token_of_a_dry_run(

@@ -126,6 +126,13 @@ async def test_spec_9_1_errors_name_the_field_and_the_reason(address: str, user_
     assert {detail["type"] for detail in refused.json["details"]} == {"google.rpc.ErrorInfo", "google.rpc.BadRequest"}
 
 
+async def test_spec_9_1_a_misspelt_enum_value_is_refused_and_asks_for_nothing_else(address: str, user_id: str) -> None:
+    refused = await send(address, f"/{MEMORY}/Recall", {"userId": user_id, "query": "x", "tiers": ["EPISODIC"]})
+    assert (refused.status, refused.json["code"]) == (400, "invalid_argument")
+    assert refused.json["message"].startswith("the request is not valid: tiers[0] must be one of TIER_UNSPECIFIED, ")
+    assert {detail["type"] for detail in refused.json["details"]} == {"google.rpc.ErrorInfo", "google.rpc.BadRequest"}
+
+
 async def test_spec_9_1_what_is_not_served_is_refused(address: str) -> None:
     statuses = [
         (await send(address, "/mneme.gateway.v1.NoService/Recall", {})).status,

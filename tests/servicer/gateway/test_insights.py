@@ -17,8 +17,9 @@ from mneme_client import (
     Scope,
     ScopeLevel,
     SuggestionKind,
+    Turn,
 )
-from tests.support.stack import RunningStack
+from tests.support.stack import RunningStack, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -55,6 +56,48 @@ async def test_spec_4_7_questions_are_answered_from_the_notes(client: Client, us
     refused = await client.search_by_question(user_id, "Delete my notes about tea")
     assert "only read" in refused.refusal
     assert refused.notes == ()
+
+
+async def test_spec_4_7_and_4_6_a_question_about_a_speaker_finds_what_the_speaker_said(
+    client: Client, user_id: str
+) -> None:
+    said = {
+        "I'm allergic to peanuts.": "What is Ann allergic to?",
+        "I work as an accountant at Halden.": "What is Ann's job?",
+        "I go swimming every Monday.": "What sport does Ann do?",
+        "I hate coriander.": "Which food does Ann hate?",
+    }
+    told = [*(Turn(text, speaker="Ann") for text in said), Turn("I go climbing with the club.", speaker="Bob")]
+    written = await client.remember(user_id, "c1", told)
+    await client.wait_until_visible(user_id, written.consistency_token)
+    for text, question in said.items():
+        (first, *_) = await client.search_notes(user_id, question)
+        assert first.note.content == f"Ann: {text}"
+        answered = await client.search_by_question(user_id, question)
+        assert answered.notes[0].content == f"Ann: {text}"
+        assert "Ann" in answered.parsed.topic
+        assert not any(found.content.startswith("Bob") for found in answered.notes)
+    gaps = ["What is Ann allergic to?", "What is Ann's telephone number?"]
+    suggested = await client.get_suggestions(user_id, gaps)
+    assert [each.topic for each in suggested if each.kind is SuggestionKind.GAP] == gaps[1:]
+    about = await client.search_by_question(user_id, "How many notes do you have about Ann?")
+    assert about.note_count == len(said)
+
+
+async def test_spec_4_8_what_a_question_returned_is_used(client: Client, user_id: str) -> None:
+    await note(client, user_id, "The lighthouse is open on Sundays.")
+    await note(client, user_id, "The fishing permit ends in June.")
+    await asyncio.sleep(0.002)  # so that the period begins behind them
+    begin = datetime.now(UTC)
+    found = await client.search_by_question(user_id, "What do you know about the lighthouse?")
+    assert found.note_count == 1
+
+    async def is_counted() -> bool:  # behind the response
+        return (await client.get_reflection(user_id, start_time=begin)).unused_count == 1
+
+    await until(is_counted)
+    reflection = await client.get_reflection(user_id, start_time=begin)
+    assert [unused.content for unused in reflection.unused] == ["The fishing permit ends in June."]
 
 
 async def test_spec_4_6_suggestions_name_linked_topics_gaps_and_contradictions(client: Client, user_id: str) -> None:
@@ -159,6 +202,7 @@ async def test_spec_4_9_and_4_4_the_health_of_notes_before_and_after_consolidati
     assert [listed.run_id async for listed in client.list_runs(user_id)] == [run.run_id]
     shown = await client.get_run(user_id, run.run_id)
     assert [(change.action, change.target) for change in shown.changes] == [("merge", again)]
+    assert [change async for change in client.list_run_changes(user_id, run.run_id)] == list(shown.changes)
     assert await client.undo_run(user_id, run.run_id) == 1
     assert (await client.get_note(user_id, again)).note.status is NoteStatus.ACTIVE
 

@@ -142,9 +142,58 @@ async def test_spec_7_7_mem0s_calls_are_in_the_audit_log(secured_stack: RunningS
     assert "Remember" in written[0]["method"]
 
 
+async def test_spec_9_5_client_1_x_adds_searches_and_lists_at_its_own_addresses(address: str, user_id: str) -> None:
+    version = {"output_format": "v1.1", "async_mode": True, "org_id": "default", "project_id": "default"}
+    messages = [{"role": "user", "content": text} for text in (CAT, "I am a baker.")]
+    added = await send(address, "/mem0/v1/memories/", {"messages": messages, "user_id": user_id, **version})
+    assert [(one["memory"], one["event"]) for one in added.json["results"]] == [(m["content"], "ADD") for m in messages]
+    await until(lambda: has_listed(address, user_id, 2), timeout_seconds=60)
+    for place in (
+        {"filters": {"user_id": user_id}},
+        {"user_id": user_id},
+        {"filters": {"AND": [{"user_id": user_id}]}},
+    ):
+        found = await send(address, "/mem0/v2/memories/search/", {"query": "Which pet?", "top_k": 1, **place})
+        assert [(one["id"], one["memory"]) for one in found.json] == [(added.json["results"][0]["id"], CAT)]
+        everything = await send(address, "/mem0/v2/memories/", {**place, **version})
+        assert [one["memory"] for one in everything.json] == ["I am a baker.", CAT]
+        assert len((await send(address, "/mem0/v2/memories/", {**place, "top_k": 1})).json) == 1
+    page = await send(address, "/mem0/v2/memories/?page=2&page_size=1", {"user_id": user_id})
+    assert (page.json["count"], [one["memory"] for one in page.json["results"]]) == (2, [CAT])
+    apart = await send(address, "/mem0/v2/memories/", {"user_id": user_id, "metadata": {"kind": "pet"}})
+    assert apart.json == []
+
+
+async def has_listed(address: str, user_id: str, count: int) -> bool:
+    return len(await listed(address, user_id)) == count
+
+
+async def test_spec_9_5_delete_all_of_client_1_x_names_its_tenant_besides(address: str, user_id: str) -> None:
+    await add(address, user_id)
+    tenant = (await send(address, "/mem0/v1/ping/")).json["org_id"]
+    other = await send(address, f"/mem0/v1/memories/?user_id={user_id}&org_id=x&project_id=x", method="DELETE")
+    assert (other.status, await listed(address, user_id)) == (400, [CAT])
+    own = f"/mem0/v1/memories/?user_id={user_id}&org_id={tenant}&project_id={tenant}"
+    assert (await send(address, own, method="DELETE")).status == 200
+    assert await listed(address, user_id) == []
+
+
+async def test_spec_9_5_an_image_without_text_is_refused_by_name(address: str, user_id: str) -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}
+    body = {"messages": [{"role": "user", "content": [image]}], "user_id": user_id}
+    refused = await send(address, "/mem0/v3/memories/add/", body)
+    assert (refused.status, "images are not read" in refused.json["detail"]) == (400, True)
+    body["messages"][0]["content"] = [image, {"type": "text", "text": CAT}]  # type: ignore[index]
+    assert (await send(address, "/mem0/v3/memories/add/", body)).status == 200
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [
+        ("/v1/memories/", {"messages": "x"}),
+        ("/v2/memories/", {"filters": {}}),
+        ("/v2/memories/", {"user_id": "u", "page": 0}),
+        ("/v2/memories/search/", {"query": "x", "user_id": "*"}),
         ("/v3/memories/add/", {"messages": "x"}),
         ("/v3/memories/add/", {"messages": [], "user_id": "u"}),
         ("/v3/memories/add/", {"messages": "x" * 40_000, "user_id": "u"}),
@@ -164,6 +213,14 @@ async def test_spec_7_7_mem0s_calls_are_in_the_audit_log(secured_stack: RunningS
         ("/v3/memories/", b"\xff"),
         ("/v3/memories/", b"[" * 100_000),
         ("/v1/feedback/", {"memory_id": "x.YQ", "feedback": "GREAT"}),
+        ("/v1/feedback/", {"memory_id": "x.YQ", "feedback": ["POSITIVE"]}),
+        ("/v3/memories/", {"filters": {"user_id": "u"}, "fields": 5}),
+        ("/v3/memories/add/", {"messages": "x", "user_id": "u", "timestamp": "0001-01-01T00:00:00+14:00"}),
+        # Python's JSON takes these and writes none of them; a response with such a value could never be sent.
+        ("/v3/memories/add/", b'{"messages": "x", "user_id": "u", "metadata": {"k": 1e999}}'),
+        ("/v3/memories/add/", b'{"messages": "x", "user_id": "u", "metadata": {"k": NaN}}'),
+        ("/v3/memories/add/", b'{"messages": "\\ud800", "user_id": "u"}'),
+        ("/v3/memories/search/", b'{"query": "x", "filters": {"user_id": "u"}, "top_k": 1e999}'),
     ],
 )
 async def test_spec_9_5_a_request_that_is_not_valid_is_refused_with_its_detail(
@@ -172,6 +229,17 @@ async def test_spec_9_5_a_request_that_is_not_valid_is_refused_with_its_detail(
     refused = await send(address, f"/mem0{path}", body)
     assert (refused.status, list(refused.json)) == (400, ["detail"])
     assert refused.headers["cache-control"] == "no-store"
+
+
+async def test_spec_9_5_metadata_of_another_door_never_keeps_a_list_from_being_sent(
+    address: str, client: Client, user_id: str
+) -> None:
+    entries = {"mem0.json": '["k"]', "k": "1e999"}  # says that "k" is JSON, and no JSON of a response can hold it
+    written = await client.remember(user_id, "c", [Turn(CAT, metadata=entries)])
+    await client.wait_until_visible(user_id, written.consistency_token)
+    found = await send(address, "/mem0/v3/memories/", {"filters": {"user_id": user_id}})
+    assert found.status == 200, found.body
+    assert found.json["results"][0]["metadata"] == {"k": "1e999"}
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,12 @@ async def call(secured: Stubs, method: MethodDescriptor, metadata: Metadata) -> 
         async def requests() -> AsyncIterator[Any]:
             yield request
 
-        return [response async for response in getattr(stub, method.name)(requests(), metadata=metadata)]
+        try:
+            return [response async for response in getattr(stub, method.name)(requests(), metadata=metadata)]
+        except grpc.aio.AioRpcError as error:
+            if error.details() != "Internal error from Core":  # the library's, of a stream refused while it is written
+                raise
+            return [response async for response in getattr(stub, method.name)(requests(), metadata=metadata)]
     if method.server_streaming:
         return [answer async for answer in getattr(stub, method.name)(request, metadata=metadata)]
     return await getattr(stub, method.name)(request, metadata=metadata)

@@ -16,7 +16,7 @@ from tests.support.stack import RunningStack, refusal
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-UNKNOWN = Ids(NOBODY, NOBODY, (NOBODY, str(uuid.UUID(int=8))), NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
+UNKNOWN = Ids(NOBODY, NOBODY, (NOBODY, str(uuid.UUID(int=8))), NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY)
 
 
 def named(fields: Mapping[str, Callable[[Ids], Any]]) -> Sequence[str]:

@@ -79,11 +79,18 @@ class Writers:
         done = self.acknowledged[conversation_id]
         while not self._stopped.is_set():
             interaction_id = f"{conversation_id}-{len(done)}"
-            response = await say(self._stub, conversation_id, interaction_id)
+            try:
+                response = await say(self._stub, conversation_id, interaction_id)
+            except grpc.aio.AioRpcError as error:
+                # What memory holds for Redis has a bound, which a slow failover reaches: nothing is acknowledged then.
+                if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+                    raise
+                await asyncio.sleep(0.1)
+                continue
             done.append(interaction_id)
             if response.degraded:
                 self.degraded += 1
-                await asyncio.sleep(0.01)  # what memory holds for Redis has a bound
+                await asyncio.sleep(0.01)
             self._progress.set()
 
     @contextlib.asynccontextmanager

@@ -5,16 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 
-from services.agentic.insights.question import Intent, parse_question
+from services.agentic.config import InsightSettings
+from services.agentic.insights.question import Intent, parse_question, read_question
 from services.agentic.insights.service import fitting_notes
 from services.agentic.model import NoteKind
 from services.agentic.upkeep_store import StoredNote
-from tests.contract.note_samples import make_note
+from services.common.embedding.vectors import Vector
+from services.common.speaker_names import Names
+from tests.contract.note_samples import angle, make_note
 
 NOW = datetime(2026, 3, 11, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+NEAR, FAR = angle(0), angle(53)  # cosine 0.6
+
+
+def stored(number: int, time: datetime, vector: Vector) -> StoredNote:
+    return StoredNote(replace(make_note(number), time=time), vector)
 
 
 def day(text: str) -> datetime:
@@ -59,6 +68,9 @@ def day(text: str) -> datetime:
         ("How many observations were recorded this year?", Intent.AGGREGATE, "", NoteKind.OBSERVATION, "2026-01-01",
          "2027-01-01"),
         ("Tell me what I noted yesterday", Intent.FILTER, "", None, "2026-03-10", "2026-03-11"),
+        ("What am I allergic to?", Intent.RETRIEVE, "allergic", None, None, None),
+        ("What was my first car?", Intent.RETRIEVE, "first car", None, None, None),
+        ("notes from last month", Intent.FILTER, "", None, "2026-02-01", "2026-03-01"),
     ],
 )  # fmt: skip
 def test_spec_4_7_a_question_is_read(
@@ -92,21 +104,105 @@ def test_spec_4_7_topics_are_counted() -> None:
         ("Update my address", "Remember"),
         ("What is the average importance of my notes?", '"average"'),
         ("what do you know?", "names no topic"),
+        ("What was my first note?", '"first note"'),
+        ("Show me my oldest three facts", '"oldest three facts"'),
+        ("How many observations and facts?", '"observations and facts"'),
+        ("facts, my preferences", "two kinds"),
     ],
 )
 def test_spec_4_7_what_cannot_be_answered_is_refused_clearly(question: str, part: str) -> None:
     assert part in parse_question(question, NOW).refusal
 
 
+@pytest.mark.parametrize(
+    ("question", "count_max", "kind"),
+    [
+        ("latest notes", None, None),
+        ("Show me my 3 newest notes", 3, None),
+        ("the last two preferences", 2, NoteKind.PREFERENCE),
+        ("What was my most recent note?", 1, None),
+    ],
+)
+def test_spec_4_7_the_newest_notes_are_no_topic(question: str, count_max: int | None, kind: NoteKind | None) -> None:
+    parsed = parse_question(question, NOW)
+    assert (parsed.refusal, parsed.topic, parsed.newest) == ("", "", True)
+    assert (parsed.count_max, parsed.kind) == (count_max, kind)
+    notes = [stored(number, NOW - timedelta(days=number), NEAR) for number in range(1, 6)]
+    notes = [StoredNote(replace(one.note, kind=kind or NoteKind.FACT), one.vector) for one in notes]
+    found = fitting_notes(notes, read_question(question, NOW, Names.of(())), [], InsightSettings())
+    assert [note.note_id for note in found] == [one.note.note_id for one in notes[:count_max]]
+
+
+def test_spec_4_7_the_newest_notes_about_a_topic_come_newest_first() -> None:
+    older, newer = stored(1, NOW - timedelta(days=9), NEAR), stored(2, NOW - timedelta(days=2), FAR)
+    asked = read_question("latest notes about the boat", NOW, Names.of(()))
+    assert (asked.topic, asked.parsed.newest) == ("boat", True)
+    assert [note.note_id for note in fitting_notes([older, newer], asked, [NEAR], InsightSettings())] == [
+        newer.note.note_id,
+        older.note.note_id,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "shown", "topic", "text", "kind"),
+    [
+        ("Where does Ann live?", "Ann live", "live", "Where does I live?", None),
+        ("Who is Ann's sister?", "Ann's sister", "sister", "Who is my sister?", None),
+        ("What did Ann paint last week?", "Ann paint", "paint", "What did I paint  ?", None),
+        ("What does Ann like?", "Ann like", "", "", NoteKind.PREFERENCE),
+        ("What do you know about Ann?", "Ann", "", "", None),
+        ("How many notes about tea does Ann have?", "tea Ann", "tea", "", None),
+        ("Where does Clara live?", "Clara live", "Clara live", "Where does Clara live?", None),
+    ],
+)
+def test_spec_4_7_a_speaker_is_shown_by_name_and_looked_for_in_the_first_person(
+    question: str, shown: str, topic: str, text: str, kind: NoteKind | None
+) -> None:
+    asked = read_question(question, NOW, Names.of(("Ann", "Bob", "User")))
+    assert (asked.parsed.topic, asked.topic, asked.text, asked.parsed.kind) == (shown, topic, text, kind)
+    assert asked.named == (() if "Clara" in question else (0,))
+
+
+def said(number: int, speaker: str, content: str) -> StoredNote:
+    return StoredNote(replace(make_note(number), speaker=speaker, content=content), NEAR)
+
+
+def test_spec_4_7_of_a_speaker_that_a_question_names_other_speakers_notes_are_not_meant() -> None:
+    of_ann, of_bob = said(1, "Ann", "Ann: I drive a Volvo."), said(2, "Bob", "Bob: I drive a Fiat.")
+    on_ann = said(3, "Bob", "Bob: Ann drives to work.")
+    written = said(4, "", "The car is parked at the station.")
+    notes = [of_ann, of_bob, on_ann, written]
+    asked = read_question("What car does Ann drive?", NOW, Names.of(("", "Ann", "Bob")))
+    found = {note.note_id for note in fitting_notes(notes, asked, [NEAR], InsightSettings())}
+    assert found == {one.note.note_id for one in (of_ann, on_ann, written)}
+    asked = read_question("How many notes are there about Ann?", NOW, Names.of(("", "Ann", "Bob")))
+    found = {note.note_id for note in fitting_notes(notes, asked, [], InsightSettings())}
+    assert found == {one.note.note_id for one in (of_ann, on_ann)}
+
+
+def test_spec_4_7_where_no_note_is_near_the_nearest_answer_a_question_but_are_not_counted() -> None:
+    notes = [StoredNote(make_note(1), angle(66)), StoredNote(make_note(2), angle(70))]  # cosines 0.41 and 0.34
+    settings = InsightSettings()
+    asked = read_question("What is my job?", NOW, Names.of(()))
+    assert [note.note_id for note in fitting_notes(notes, asked, [angle(0)], settings)] == [notes[0].note.note_id]
+    counted = read_question("How many notes about my job?", NOW, Names.of(()))
+    assert fitting_notes(notes, counted, [angle(0)], settings) == []
+    near = StoredNote(make_note(3), angle(60))
+    assert [note.note_id for note in fitting_notes([*notes, near], asked, [angle(0)], settings)] == [near.note.note_id]
+
+
+def test_spec_4_7_a_note_is_as_near_as_to_the_nearer_of_topic_and_question() -> None:
+    notes = [StoredNote(make_note(1), angle(0)), StoredNote(make_note(2), angle(90))]
+    asked = read_question("Which car do I drive?", NOW, Names.of(()))
+    found = fitting_notes(notes, asked, [angle(0), angle(85)], InsightSettings())
+    assert [note.note_id for note in found] == [notes[0].note.note_id, notes[1].note.note_id]
+
+
 def test_spec_4_7_notes_of_a_time_are_counted_however_many_of_other_times_are_nearer() -> None:
-    near, far = np.array([1.0, 0.0], dtype=np.float32), np.array([0.6, 0.8], dtype=np.float32)
-
-    def stored(number: int, time: datetime, vector: np.ndarray) -> StoredNote:
-        return StoredNote(replace(make_note(number), time=time), vector)
-
-    old = [stored(number, NOW - timedelta(days=300), near) for number in range(1, 301)]
-    recent = [stored(number, NOW - timedelta(days=7), far) for number in range(301, 304)]
-    parsed = parse_question("How many notes about the boat are there from last week?", NOW)
-    found = fitting_notes([*old, *recent], parsed, near, 0.5)
+    old = [stored(number, NOW - timedelta(days=300), NEAR) for number in range(1, 301)]
+    recent = [stored(number, NOW - timedelta(days=7), FAR) for number in range(301, 304)]
+    asked = read_question("How many notes about the boat are there from last week?", NOW, Names.of(()))
+    found = fitting_notes([*old, *recent], asked, [NEAR], InsightSettings())
     assert [note.note_id for note in found] == [one.note.note_id for one in recent]
-    assert len(fitting_notes([*old, *recent], parse_question("How many notes about the boat?", NOW), near, 0.5)) == 303
+    asked = read_question("How many notes about the boat?", NOW, Names.of(()))
+    assert len(fitting_notes([*old, *recent], asked, [NEAR], InsightSettings())) == 303

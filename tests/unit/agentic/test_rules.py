@@ -42,6 +42,28 @@ def must(found: NoteDraft | None) -> NoteDraft:
 @pytest.mark.parametrize(
     "text",
     [
+        "I'm allergic to peanuts.",
+        "I'm diabetic.",
+        "I'm pregnant.",
+        "I hate coriander.",
+        "I like tea.",
+        "Remember that I'm left-handed.",
+    ],
+)
+def test_spec_4_2_a_preference_health_and_what_is_to_be_remembered_give_notes_in_few_words(text: str) -> None:
+    assert must(draft(text)).content == f"Ann: {text}"
+    plain = RuleNoteGenerator(GenerationSettings(cued_salience_min=3.0))
+    assert plain.draft(GenerationItem(source(text))) is None
+
+
+@pytest.mark.parametrize("text", ["I love that!", "I really like it.", "Please remember that!"])
+def test_spec_4_2_a_preference_that_says_nothing_of_what_gives_no_note(text: str) -> None:
+    assert draft(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Hi there!",
         "Thanks, that's great!",
         "Haha, true.",

@@ -57,9 +57,9 @@ async def test_spec_6_10_an_altered_log_is_told_by_the_exit_code(invoke: Invoke,
 @pytest.mark.parametrize(
     ("change", "cause"),
     [
-        ({"log": "{broken\n"}, "log.jsonl, line 1, is no entry of `mneme audit export`"),
-        ({"log": "[]\n"}, "log.jsonl, line 1, is no entry of `mneme audit export`"),
-        ({"checkpoint": "[]"}, "checkpoint.json is no file of `mneme audit checkpoint`"),
+        ({"log": "{broken\n"}, "log.jsonl, line 1, is not an entry written by `mneme audit export`"),
+        ({"log": "[]\n"}, "log.jsonl, line 1, is not an entry written by `mneme audit export`"),
+        ({"checkpoint": "[]"}, "checkpoint.json is not a file written by `mneme audit checkpoint`"),
         ({"key": "00"}, "the public key is not 32 bytes in hexadecimal"),
         ({"key": "00" * 32}, "signed with another key"),
     ],

@@ -101,6 +101,7 @@ _RENAMED = {
     "compare_models": "get_model_comparison",
     "compare_fact_models": "get_fact_model_comparison",
     "compare_note_models": "get_note_model_comparison",
+    "list_run_changes": "get_run",  # its changes, page by page
 }
 """Names of the contract where the client's differ."""
 

@@ -290,7 +290,7 @@ class TestCopier:
         ("kinds", "problem"),
         [
             ((POINTS,), r"no place for test\.words"),
-            ((WORDS, POINTS), r"the source has no test\.points"),
+            ((WORDS, POINTS), r"the source lacks test\.points"),
             ((Kind(name="test.words", key=WORDS.key, fields=WORDS.fields | {"tag"}),), r"form of test\.words \(tag\)"),
             ((Kind(name="test.words", key=("owner",), fields=WORDS.fields),), r"form of test\.words \(their key\)"),
         ],

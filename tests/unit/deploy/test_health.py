@@ -15,9 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from typer.testing import CliRunner
 
-from mneme_client import Tls
 from services.cli.main import app
-from services.cli.probe import own_target, own_tls
+from services.cli.probe import OwnTls, own_target, own_tls
 from services.common.auth import Authenticator, IdentityVerifier
 from services.common.rpc.certificates import TlsFiles
 from services.common.rpc.server import ServerSettings
@@ -57,6 +56,18 @@ async def test_spec_8_2_a_probe_tells_a_serving_service_from_none() -> None:
     assert await probe(MNEME_LISTEN=address) == (1, f"{address}: nothing listens\n")
 
 
+async def test_spec_8_3_a_probe_imports_grpc_and_little_else() -> None:
+    listing = "import sys, services.cli.probe; print(*sorted({'.'.join(m.split('.')[:2]) for m in sys.modules}))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", listing, stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    loaded = set(output.decode().split())
+    assert {"services.cli", "grpc.aio", "grpc_health.v1"} <= loaded
+    ours = {name for name in loaded if name.startswith(("services.", "mneme"))}
+    assert ours == {"services.cli"}, "the client and the generated code are most of what a probe would cost"
+    costly = {"google.rpc", "opentelemetry", "cryptography", "pydantic", "typer", "numpy", "rich"}
+    assert not {name for name in loaded if name.split(".")[0] in costly or name in costly}
+
+
 @pytest.mark.parametrize("mutual", [False, True])
 @pytest.mark.parametrize("name", ["mneme.example", "*.mneme.example", "10.1.2.3", None])
 async def test_spec_7_1_a_probe_knows_the_certificate_of_its_service(
@@ -83,7 +94,7 @@ def test_without_a_certificate_a_probe_does_not_encrypt() -> None:
 def test_a_probe_with_a_certificate_expects_its_name(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path, "mneme.example")
     tls = own_tls({"MNEME_TLS_CERTIFICATE": str(certificate), "MNEME_TLS_KEY": str(key)})
-    assert isinstance(tls, Tls)
+    assert isinstance(tls, OwnTls)
     assert tls.server_name == "mneme.example"
 
 

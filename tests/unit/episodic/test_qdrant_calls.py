@@ -261,7 +261,7 @@ async def test_the_number_of_shards_stays_that_of_the_collection() -> None:
 async def test_what_the_server_refuses_to_prepare_is_told() -> None:
     recorder = QdrantRecorder()
     recorder.failures["Create"].append(failure(grpc.StatusCode.INVALID_ARGUMENT))
-    with pytest.raises(FailedPrecondition, match="refuses to be prepared: told so"):
+    with pytest.raises(FailedPrecondition, match="refuses to create the collection: told so"):
         async with opened(recorder, shards=4):
             pass
 

@@ -52,6 +52,28 @@ def test_spec_2_4_a_short_exchange_has_no_summary() -> None:
     assert SUMMARISER.summarise("We leave on 14 June from Rotterdam.") == ""
 
 
+CHINESE = (
+    "我们昨天下午在杭州的办公室里讨论了新的仓库计划。王芳说她会在三月十五日之前把合同寄给供应商。"
+    "供应商要求预付百分之三十的货款、余款在验收之后支付。李明认为运输应该走铁路、因为公路在雨季经常中断。"
+    "大家同意下周三再开一次会、届时财务部会带来新的预算。仓库的屋顶还需要修理、估计要花四万元。"
+    "最后我们决定暂时不扩建停车场。"
+)
+
+
+def test_spec_2_4_a_text_of_few_characters_and_many_tokens_has_a_summary() -> None:
+    assert len(CHINESE) < 300 <= COUNTER.count_tokens(CHINESE)
+    summary = SUMMARISER.summarise(CHINESE)
+    assert 100 <= COUNTER.count_tokens(summary) <= 150
+    assert all(sentence in CHINESE for sentence in split_sentences(summary))
+
+
+def test_spec_2_4_a_long_sentence_without_spaces_is_cut_between_characters() -> None:
+    sentence = CHINESE.replace("。", "、")
+    summary = SUMMARISER.summarise(sentence)
+    assert sentence.startswith(summary)
+    assert 100 <= COUNTER.count_tokens(summary) <= 150
+
+
 @pytest.mark.parametrize("text", ["word " * 2_000, "x" * 9_000, "\u3042" * 9_000])
 def test_spec_2_4_a_sentence_that_is_too_long_is_cut(text: str) -> None:
     summary = SUMMARISER.summarise(text)

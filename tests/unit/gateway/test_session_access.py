@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -12,9 +13,21 @@ from mneme.session.internal.v1 import session_internal_pb2
 from mneme.session.v1 import session_pb2
 from services.common.auth import Role
 from services.common.errors import NotFound
+from services.gateway.journal.ending import SessionBeginning, SessionRecord
 from services.gateway.journal.model import Appended, RememberCommand, SequenceSpan
 from services.gateway.sessions import SessionSettings, session_turn
-from tests.unit.gateway.tiers import ADA, NEVER, FakeClient, FakeJournal, FakeTiers, interaction, sessions, uuid
+from tests.unit.gateway.tiers import (
+    ADA,
+    NEVER,
+    NO_EVENTS,
+    NOON,
+    FakeClient,
+    FakeJournal,
+    FakeTiers,
+    interaction,
+    sessions,
+    uuid,
+)
 
 
 def appended(*positions: int, created: bool) -> session_internal_pb2.IngestTurnsResponse:
@@ -28,7 +41,7 @@ def tiers(answer: session_internal_pb2.IngestTurnsResponse) -> FakeTiers:
             get=NotFound("session", "c1"),
             append=answer,
             delete=session_internal_pb2.RemoveSessionsResponse(),
-            log_events=session_internal_pb2.ListLogEventsResponse(),
+            log_events=NO_EVENTS,
         )
     )
 
@@ -85,6 +98,63 @@ async def test_spec_1_5_a_session_that_ends_while_it_is_rebuilt_stays_gone() -> 
     journal = EndingJournal(logged=[interaction(0), interaction(1)])
     assert await sessions(fakes, journal).find(ADA, "ada", "c1", timeout_seconds=1.0) is None
     assert deletions(fakes) == 1
+
+
+async def test_spec_1_4_a_turn_that_is_logged_while_a_session_is_rebuilt_is_in_its_window() -> None:
+    class GrowingJournal(FakeJournal):
+        async def session_beginning(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionBeginning:
+            beginning = await super().session_beginning(tenant_id, user_id, conversation_id)
+            self.logged = [interaction(number) for number in range(4)]  # the last one commits once the log was read
+            return beginning
+
+    fakes = tiers(appended(0, 1, 2, created=True))
+    journal = GrowingJournal(logged=[interaction(number) for number in range(3)])
+    await sessions(fakes, journal).find(ADA, "ada", "c1", timeout_seconds=1.0)
+    assert asked(fakes) == [[0, 1, 2], [0, 1, 2, 3]]
+
+
+async def test_spec_1_4_a_first_turn_that_is_delivered_again_brings_those_behind_it_along() -> None:
+    fakes = tiers(appended(0, created=True))
+    await put(fakes, FakeJournal(logged=[interaction(number) for number in range(3)]), 0)
+    assert asked(fakes) == [[0], [0, 1, 2]]
+
+
+def with_defaults(window_turns: int, ttl_seconds: int) -> session_internal_pb2.ListLogEventsResponse:
+    response = session_internal_pb2.ListLogEventsResponse()
+    response.defaults.window_turns = window_turns
+    response.defaults.ttl.seconds = ttl_seconds
+    return response
+
+
+async def test_spec_1_2_a_session_that_asked_for_nothing_ends_as_the_tier_is_set() -> None:
+    fakes = tiers(appended(0, created=True))
+    said = FakeJournal(logged=[interaction(0)])  # a minute ago
+    fakes.session.method("log_events").answer = with_defaults(10, ttl_seconds=2)
+    assert await sessions(fakes, said).find(ADA, "ada", "c1", timeout_seconds=1.0) is None
+    fakes.session.method("log_events").answer = with_defaults(10, ttl_seconds=61)
+    assert await sessions(fakes, said).find(ADA, "ada", "c1", timeout_seconds=1.0) is not None
+
+
+async def test_spec_1_3_a_session_that_asked_for_nothing_is_rebuilt_with_the_window_that_the_tier_is_set_to() -> None:
+    fakes = tiers(appended(0, created=True))
+    fakes.session.method("log_events").answer = with_defaults(20, ttl_seconds=3_600)
+    said = FakeJournal(logged=[interaction(number) for number in range(30)])
+    await sessions(fakes, said).find(ADA, "ada", "c1", timeout_seconds=1.0)
+    assert asked(fakes) == [list(range(10, 30))]
+
+
+async def test_spec_1_1_a_rebuilt_session_has_the_create_time_and_the_turns_that_it_had() -> None:
+    fakes = tiers(appended(0, created=True))
+    said = FakeJournal(logged=[interaction(number) for number in range(15)], start=2)
+    await sessions(fakes, said).find(ADA, "ada", "c1", timeout_seconds=1.0)
+    created = NOON - timedelta(hours=3)
+    said.record = SessionRecord(5, timedelta(hours=1), NOON, created)
+    await sessions(fakes, said).find(ADA, "ada", "c1", timeout_seconds=1.0)
+    first, second = fakes.session.method("append").requests
+    assert (len(first.turns), first.earlier_turn_count) == (10, 3)
+    assert first.create_time.ToDatetime(UTC) == said.logged[2].create_time
+    assert (len(second.turns), second.earlier_turn_count) == (5, 8)
+    assert second.create_time.ToDatetime(UTC) == created
 
 
 async def test_spec_7_1_a_rebuild_is_the_gateways_own_in_the_readers_tenant() -> None:

@@ -19,7 +19,18 @@ from services.common.turns import MessageRole
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.model import Delivery, Feedback, Interaction, RecallRecord, Tier
 from services.gateway.sinks import AgenticSink, EpisodicSink, ProfileSink, SemanticSink, SessionSink
-from tests.unit.gateway.tiers import ADA, NOON, FakeClient, FakeJournal, FakeTiers, archive, interaction, sessions, uuid
+from tests.unit.gateway.tiers import (
+    ADA,
+    NO_EVENTS,
+    NOON,
+    FakeClient,
+    FakeJournal,
+    FakeTiers,
+    archive,
+    interaction,
+    sessions,
+    uuid,
+)
 
 
 def delivery(number: int, subject: Interaction | Feedback | None = None, *, tier: Tier = Tier.EPISODIC) -> Delivery:
@@ -213,7 +224,7 @@ async def test_a_session_that_begins_late_is_given_what_came_before() -> None:
     tiers = FakeTiers(
         session=FakeClient(
             append=session_internal_pb2.IngestTurnsResponse(created=True),
-            log_events=session_internal_pb2.ListLogEventsResponse(),
+            log_events=NO_EVENTS,
         )
     )
     journal = FakeJournal(logged=[interaction(n) for n in range(6)])

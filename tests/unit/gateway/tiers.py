@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, cast
 from uuid import UUID
 
+from google.protobuf import duration_pb2
 from google.protobuf.message import Message
 
 from mneme.agentic.internal.v1 import notes_pb2 as note_internal_pb2
@@ -24,7 +25,7 @@ from services.common.auth import Principal, Role
 from services.common.errors import MnemeError
 from services.common.scope import Scope
 from services.common.turns import MessageRole, Turn
-from services.gateway.journal.ending import SessionRecord
+from services.gateway.journal.ending import SessionBeginning, SessionRecord
 from services.gateway.journal.model import DeliveryState, Interaction, SequenceSpan, Tier
 from services.gateway.journal.store import Journal
 from services.gateway.session_archive import SessionArchive
@@ -41,6 +42,8 @@ class _Never:
 
 
 NEVER: Final = _Never()
+_DEFAULTS: Final = session_internal_pb2.SessionSettings(window_turns=10, ttl=duration_pb2.Duration(seconds=3_600))
+NO_EVENTS: Final = session_internal_pb2.ListLogEventsResponse(defaults=_DEFAULTS)
 
 Answer = Message | MnemeError | _Never | Callable[[Any], Message]
 
@@ -105,7 +108,7 @@ class FakeTiers:
         default_factory=lambda: FakeClient(
             get=session_pb2.GetSessionResponse(),
             append=session_internal_pb2.IngestTurnsResponse(),
-            log_events=session_internal_pb2.ListLogEventsResponse(),
+            log_events=NO_EVENTS,
         )
     )
     episodic: FakeClient = field(
@@ -184,6 +187,10 @@ class FakeJournal:
 
     async def session_start(self, _tenant_id: str, _user_id: str, _conversation_id: str) -> int:
         return self.start
+
+    async def session_beginning(self, _tenant_id: str, _user_id: str, _conversation_id: str) -> SessionBeginning:
+        times = [said.create_time for said in self.logged if said.position >= self.start]
+        return SessionBeginning(self.start, times[0] if times else None)
 
     def as_journal(self) -> Journal:
         return cast("Journal", self)

@@ -55,6 +55,20 @@ TURN = InteractionId("00000000-0000-4000-8000-000000000001")
         ("We talked in German yesterday.", {}),
         ("Never use a knife.", {}),
         ("Why did you cite example.org?", {}),
+        ("Keep your answers short and use bullet points.",
+         {"detail_level": "brief", "response_format": "bullet_points"}),
+        ("Use bullet points, and please answer in French.", {"response_format": "bullet_points", "language": "fr"}),
+        ("Keep it short; never use Wikipedia as a source.",
+         {"detail_level": "brief", "excluded_sources": ["Wikipedia"]}),
+        ("Never use Tom and Jerry as a source.", {"excluded_sources": ["Tom and Jerry"]}),
+        ("He told me to sit down and keep it short.", {}),
+        ("You may use Wikipedia again.", {"allowed_sources": ["Wikipedia"]}),
+        ("Actually, it's fine to cite en.wikipedia.org.", {"allowed_sources": ["en.wikipedia.org"]}),
+        ("I take back that you should not use Wikipedia, use it.", {"allowed_sources": ["Wikipedia"]}),
+        ("I take back what I said about the New York Times.", {"allowed_sources": ["New York Times"]}),
+        ("Never use Wikipedia as a source. Ok, you can use Wikipedia.", {"allowed_sources": ["Wikipedia"]}),
+        ("You may not use Wikipedia.", {}),
+        ("Can I use Wikipedia again?", {}),
     ],
 )  # fmt: skip
 def test_spec_3_10_preferences_are_read_from_what_a_user_asks_for(text: str, stated: dict[str, Any]) -> None:
@@ -75,6 +89,24 @@ def test_spec_3_10_the_latest_statement_holds() -> None:
     newest_first = [lesson(preferred_sources=["A"]), lesson(detail_level="brief"), lesson(excluded_sources=["a"])]
     learned = learned_from([*newest_first, lesson(detail_level="detailed")], SETTINGS).preferences
     assert learned == Preferences(detail_level="brief", preferred_sources=("A",))
+
+
+@pytest.mark.parametrize(
+    ("excluded", "allowed", "left"),
+    [
+        ("Wikipedia", "wikipedia", ()),
+        ("https://en.wikipedia.org", "Wikipedia", ()),
+        ("Wikipedia", "en.wikipedia.org", ()),
+        ("wikipedia.org", "en.wikipedia.org", ("wikipedia.org",)),  # the rest of the domain stays excluded
+        ("Wikipedia", "Britannica", ("Wikipedia",)),
+    ],
+)
+def test_spec_3_10_a_source_that_may_be_used_again_is_no_longer_excluded(
+    excluded: str, allowed: str, left: tuple[str, ...]
+) -> None:
+    lessons = [lesson(allowed_sources=[allowed]), lesson(excluded_sources=[excluded])]
+    assert learned_from(lessons, SETTINGS).preferences == Preferences(excluded_sources=left)
+    assert learned_from([*lessons[::-1]], SETTINGS).preferences.excluded_sources == (excluded,)
 
 
 def test_spec_3_10_sources_judged_good_are_preferred_and_bad_ones_are_not_excluded() -> None:

@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from services.common.knowledge.slots import named, slot_of
 from services.common.owners import UserId
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import NoParser, ParserFailedError
@@ -19,7 +20,6 @@ from services.semantic.config import EvidenceSettings, ExtractionSettings
 from services.semantic.facts.extraction.stated import StatedFactReader
 from services.semantic.facts.identity import Exclusion, exclusion, keys_of
 from services.semantic.facts.model import Fact, FactCategory, FactDraft, FactId, FactRecord, Statement, StatementId
-from services.semantic.facts.slots import named, slot_of
 from services.semantic.facts.stating import StatedTexts, updated
 from services.semantic.facts.store import FactStore
 from services.semantic.facts.working_set import FactWorkingSet

@@ -8,6 +8,7 @@ import errno
 import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from services.common.encryption.envelope import DecryptionError
 from services.common.errors import StoreUnavailable
 from services.common.owners import UserId
 from services.session.config import EmbeddedSettings
-from services.session.model import LogEvent, NewTurn, Report
+from services.session.model import LogEvent, NewTurn, Report, SettingsChange
+from services.session.stores.codec import decode_content, encode_content
 from services.session.stores.embedded import EmbeddedSessionStore
 from services.session.stores.event_file import EventFile
 from tests.contract.session_events import SessionRemovalContract, kinds
@@ -211,3 +213,10 @@ async def test_spec_7_3_the_file_holds_nothing_of_what_turns_say(tmp_path: Path)
         assert [one.turn.content for one in contents if isinstance(one, NewTurn)] == [CANARY]
     with pytest.raises(DecryptionError), opened(folder):
         pass
+
+
+def test_spec_1_5_settings_that_an_earlier_release_wrote_are_read() -> None:
+    change = decode_content("settings", b"10 3600000000 1772366400000000")
+    assert change == SettingsChange(SPEC, datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
+    made = SettingsChange(SPEC, datetime(2026, 3, 1, 12, 0, tzinfo=UTC), datetime(2026, 3, 1, 11, 0, tzinfo=UTC))
+    assert decode_content(*encode_content(made)) == made

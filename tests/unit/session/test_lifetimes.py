@@ -64,7 +64,7 @@ async def test_spec_1_5_the_log_always_knows_of_a_lifetime_that_has_not_ended() 
     last_read = reader.clock.now()
     reader.clock.advance(TTL / 2)  # read no more: the log learns of the last read as well
     last = (await reader.events())[-1].content
-    assert last == SettingsChange(SPEC, last_read)
+    assert last == SettingsChange(SPEC, last_read, start)
 
 
 async def test_spec_1_5_a_session_that_is_written_needs_no_report() -> None:
@@ -79,12 +79,13 @@ async def test_spec_1_5_a_session_that_is_written_needs_no_report() -> None:
 
 async def test_spec_1_5_what_waits_is_reported_when_the_service_stops() -> None:
     reader = Reader()
+    start = reader.clock.now()
     await reader.create()
     reader.clock.advance(TTL / 4)
     await reader.read()
     assert await reader.events() == []
     await reader.reports.report_all()
-    assert [event.content for event in await reader.events()] == [SettingsChange(SPEC, reader.clock.now())]
+    assert [event.content for event in await reader.events()] == [SettingsChange(SPEC, reader.clock.now(), start)]
 
 
 async def test_a_report_waits_while_the_store_is_away() -> None:

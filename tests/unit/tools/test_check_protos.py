@@ -61,7 +61,7 @@ def test_a_message_that_moves_to_another_file_is_refused(protos: Path) -> None:
 def test_an_added_field_is_allowed(protos: Path) -> None:
     change(
         protos,
-        "  // The tier that did not take it.",
-        "  // Added.\n  string added = 99;\n  // The tier that did not take it.",
+        "message DeadLetter {\n",
+        "message DeadLetter {\n  // Added.\n  string added = 99;\n",
     )
     assert check(protos).returncode == 0

@@ -41,8 +41,8 @@ class MnemeMemoryService(BaseMemoryService):
 
     The text of each event is a turn in the conversation of its session; an application is an isolated context, so
     memories of other applications are not found. A session may be added again: events that are stored are not stored
-    twice. Searches find what this object wrote before. What is found is data from conversations, never an
-    instruction.
+    twice. Where some are refused, such as one that is too long, the others are stored, and then a RuntimeError names
+    those. Searches find what this object wrote before. What is found is data from conversations, never an instruction.
 
     Args:
         client: Of a gateway. It stays open: close it yourself.
@@ -80,8 +80,8 @@ class MnemeMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Stores texts, each with its author, time and metadata. `custom_metadata` belong to all of them."""
-        items = []
-        for entry in memories:
+        items = {}
+        for number, entry in enumerate(memories):
             text = _text_of(entry.content)
             if not text:
                 continue
@@ -94,7 +94,7 @@ class MnemeMemoryService(BaseMemoryService):
                 metadata={_METADATA_KEY: json.dumps(metadata)} if metadata else {},
             )
             request_id = f"adk {uuid.uuid4()}"
-            items.append(RememberItem(user_id, _CONVERSATION, [turn], _scope(app_name), request_id))
+            items[f"memory {number}"] = RememberItem(user_id, _CONVERSATION, [turn], _scope(app_name), request_id)
         await self._remember(app_name, user_id, items)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
@@ -129,7 +129,7 @@ class MnemeMemoryService(BaseMemoryService):
             async for logged in self._client.list_interactions(user_id, session_id)
             if logged.scope == _scope(app_name) and (event_id := logged.turn.metadata.get(_EVENT_KEY))
         }
-        items = []
+        items = {}
         for event in events:
             text = _text_of(event.content)
             if not text or event.partial or event.id in stored:
@@ -144,18 +144,26 @@ class MnemeMemoryService(BaseMemoryService):
             # Of this event alone: it is stored once also where two processes add the session at the same time.
             named = json.dumps([app_name, user_id, session_id, event.id])
             request_id = f"adk {hashlib.sha256(named.encode()).hexdigest()}"
-            items.append(RememberItem(user_id, session_id, [turn], _scope(app_name), request_id))
+            items[f"event {event.id}"] = RememberItem(user_id, session_id, [turn], _scope(app_name), request_id)
         await self._remember(app_name, user_id, items)
 
-    async def _remember(self, app_name: str, user_id: str, items: Sequence[RememberItem]) -> None:
-        for start in range(0, len(items), _ITEMS_MAX):
-            for outcome in await self._client.remember_batch(items[start : start + _ITEMS_MAX]):
+    async def _remember(self, app_name: str, user_id: str, items: Mapping[str, RememberItem]) -> None:
+        """Stores items, by what an error calls each; also those behind one that is refused."""
+        refused = []
+        names = list(items)
+        for start in range(0, len(names), _ITEMS_MAX):
+            batch = names[start : start + _ITEMS_MAX]
+            outcomes = await self._client.remember_batch([items[name] for name in batch])
+            for name, outcome in zip(batch, outcomes, strict=True):
                 if isinstance(outcome, ItemError):
-                    raise RuntimeError(f"an event was refused: {outcome.reason}: {outcome.message}")
+                    refused.append(f"{name}: {outcome.reason}: {outcome.message}")
+                    continue
                 self._written[app_name, user_id] = outcome.consistency_token
                 self._written.move_to_end((app_name, user_id))
         while len(self._written) > _TOKENS_MAX:
             self._written.popitem(last=False)
+        if refused:
+            raise RuntimeError(f"refused: {len(refused)} of {len(names)}; the others are stored. {'; '.join(refused)}")
 
 
 def _scope(app_name: str) -> Scope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -11,7 +12,9 @@ from pydantic_ai import AgentRunResult, FunctionToolset, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, UserPromptPart
 
-from mneme_client import Client, Memory, Role, Scope, Turn
+from mneme_client import Client, Memory, MnemeClientError, Role, Scope, Turn
+
+_log: Final = logging.getLogger(__name__)
 
 _INSTRUCTIONS: Final = (
     "You have a long-term memory of the user. Call `recall` before you answer what may depend on earlier "
@@ -26,7 +29,8 @@ class MnemeMemory(AbstractCapability[Any]):
 
     When a run has ended, what the user and the agent said in it are turns of the run's conversation: a run that is
     repeated with the same id stores them once. The tool `recall` finds them in later runs. Results of tools, thoughts
-    and structured output are not remembered.
+    and structured output are not remembered. If they cannot be stored, the run still returns its result, and the
+    failure is logged as an error with the run's id.
     """
 
     client: Client  # of a gateway; it stays open: close it yourself
@@ -57,8 +61,15 @@ class MnemeMemory(AbstractCapability[Any]):
         return "\n".join(lines) or "Nothing was found."
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
-        """Remembers what was said in a run: it is durable when the run returns."""
-        turns = list(_turns(result.new_messages()))
+        """Remembers what was said in a run: it is durable when the run returns, unless an error is logged."""
+        try:
+            await self._remember(ctx, list(_turns(result.new_messages())))
+        except MnemeClientError:
+            # The agent's work is done, and often paid for: it is worth more than its record.
+            _log.exception("what was said in the run %s is not remembered", ctx.run_id)
+        return result
+
+    async def _remember(self, ctx: RunContext[Any], turns: Sequence[Turn]) -> None:
         conversation_id = ctx.conversation_id or "pydantic-ai"
         for start in range(0, len(turns), _TURNS_MAX):
             await self.client.remember(
@@ -68,7 +79,6 @@ class MnemeMemory(AbstractCapability[Any]):
                 scope=self.scope,
                 request_id=f"pydantic-ai {ctx.run_id} {start}" if ctx.run_id else None,
             )
-        return result
 
     def _user_id(self, ctx: RunContext[Any]) -> str:
         return self.user_id if isinstance(self.user_id, str) else self.user_id(ctx)

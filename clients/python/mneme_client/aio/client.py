@@ -29,7 +29,7 @@ from mneme_client.aio.procedures import ProcedureOperations
 from mneme_client.aio.profiles import ProfileOperations
 from mneme_client.aio.sessions import SessionOperations
 from mneme_client.aio.supersessions import SupersessionOperations
-from mneme_client.channel import DEFAULT_TARGET, Tls, make_connection
+from mneme_client.channel import DEFAULT_TARGET, Credential, Tls, make_connection
 from mneme_client.retry import RetryPolicy
 from mneme_client.tracing import CallTracing
 from mneme_client.transport import Transport
@@ -72,7 +72,8 @@ class Client(
 
     Args:
         target: Address of the gateway, as gRPC writes them.
-        api_key: Credential; None where the service runs in development mode.
+        api_key: Credential: an API key or a token of an identity provider; None where the service runs in development
+            mode. A function is called for each call, so that tokens can be renewed; in an event loop it must not block.
         tls: Encrypt: True trusts the system's certificate authorities, `Tls` configures it.
         default_timeout_seconds: Deadline of a call, repeats included, where the call has none of its own.
         retry: When and how often a failed call is repeated.
@@ -84,7 +85,7 @@ class Client(
     def __init__(
         self,
         target: str = DEFAULT_TARGET,
-        api_key: str | None = None,
+        api_key: Credential | None = None,
         *,
         tls: Tls | bool = False,
         default_timeout_seconds: float = 10.0,
@@ -106,5 +107,5 @@ class Client(
         await self.close()
 
     async def close(self) -> None:
-        """Closes the connection; calls under way are cancelled. Closing twice is allowed."""
+        """Closes the connection; calls under way, and later ones, fail with CANCELLED. Closing twice is allowed."""
         await self._transport.close()

@@ -70,10 +70,18 @@ class MaintenanceOperations(Operations):
         )
 
     async def get_run(self, user_id: str, run_id: str, *, timeout_seconds: float | None = None) -> r.MaintenanceRun:
-        """A run with the first 1,000 of its changes."""
+        """A run with the first 1,000 of its changes; `list_run_changes` returns all of them."""
         request = maintenance_pb2.GetRunRequest(user_id=user_id, run_id=run_id)
         call = Call(f"{_SERVICE}/GetRun", request, maintenance_pb2.GetRunResponse, from_wire.run_with_changes)
         return await self._call(call, timeout_seconds)
+
+    def list_run_changes(
+        self, user_id: str, run_id: str, *, page_size: int = 0, timeout_seconds: float | None = None
+    ) -> AsyncIterator[r.MaintenanceChange]:
+        """All changes of a run, in the order in which they were made; pages are fetched as they are needed."""
+        request = maintenance_pb2.GetRunRequest(user_id=user_id, run_id=run_id, page_size=page_size)
+        read = read_page("changes", from_wire.change)
+        return self._pages(Call(f"{_SERVICE}/GetRun", request, maintenance_pb2.GetRunResponse, read), timeout_seconds)
 
     async def undo_run(
         self, user_id: str, run_id: str, *, request_id: str | None = None, timeout_seconds: float | None = None

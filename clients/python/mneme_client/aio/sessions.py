@@ -154,7 +154,8 @@ class SessionOperations(Operations):
         Args:
             user_id: Whose session.
             conversation_id: The conversation.
-            discard: Do not archive turns that are not in the log.
+            discard: Do not archive turns that are not in the log, which only calls past the gateway put in. Turns that
+                came through the gateway are in the log and stay there; `erase` removes them.
             request_id: Idempotency key; None makes a new one.
             timeout_seconds: Deadline of this call.
         """

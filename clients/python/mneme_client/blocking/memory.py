@@ -101,6 +101,7 @@ class MemoryOperations(Operations):
 
         Raises:
             MnemeClientError: The connection was lost. Items sent before may be durable.
+            Exception: What reading the source raised, as it is. Items sent before may be durable.
         """
         outcomes = from_wire.StreamOutcomes(on_outcome)
         self._transport.remember_stream(items, timeout_seconds, outcomes.add)

@@ -39,6 +39,7 @@ class PortabilityOperations(Operations):
         Raises:
             MnemeClientError: The file is not whole (INVALID_ARGUMENT), or the user has memories
                 (FAILED_PRECONDITION); nothing was stored then. After other failures, import the same file again.
+            Exception: What reading the parts raised, as it is.
         """
         made = (portability_pb2.ImportUserRequest(data=part) for part in parts)
         requests = list(made) if isinstance(parts, list | tuple) else made

@@ -277,14 +277,16 @@ grpc: {port: 7700, service: liveness}
 timeoutSeconds: 3
 {{- end }}
 
-{{/* Health of the service, which follows its stores. With TLS the probe of the image asks. */}}
+{{/* Health of the service, which follows its stores. With TLS the probe of the image asks: less often, since it starts a process. */}}
 {{- define "mneme.readiness" -}}
 {{- if .Values.tls.enabled -}}
 exec: {command: [python, -m, services.cli.probe]}
-timeoutSeconds: 5
+timeoutSeconds: 10
+periodSeconds: 10
 {{- else -}}
 grpc: {port: 7700}
 timeoutSeconds: 3
+periodSeconds: 5
 {{- end }}
 {{- end }}
 

@@ -31,7 +31,7 @@ class AuthInterceptor(AroundInterceptor):
             principal = self.authenticator.authenticate(dict(context.invocation_metadata() or ()))
             set_current_principal(principal)  # before the role is looked at, so that the log says who was refused
             if role is None:
-                raise PermissionDenied("this method is not open to calls")
+                raise PermissionDenied("no role may call this method")
             if not principal.may(role):
                 raise role_missing(role)
             return call(request, context)

@@ -34,7 +34,7 @@ class DeadlineInterceptor(AroundInterceptor):
             remaining: float | None = context.time_remaining()  # None without a deadline, whatever its stub says
             if remaining is not None and remaining <= longest:
                 if remaining <= 0:
-                    raise DeadlineExceeded("the call's time ran out")
+                    raise DeadlineExceeded("the deadline of the call has passed")
                 # gRPC itself cancels the call at its deadline; a timer of our own would only cost time.
                 set_deadline(remaining)
                 return await call(request, context)

@@ -21,7 +21,7 @@ from services.common.text_cache import text_cache
 from services.common.values.lives.beginnings import has_happened
 from services.common.values.model import Modality
 from services.common.values.partings.families import families, rivals_in
-from services.common.values.partings.holders import holder_of
+from services.common.values.partings.holders import holder_of, scope_of
 from services.common.values.partings.meant import means_something_else
 from services.common.values.partings.near import leaves_the_near
 from services.common.values.reading.clauses import Clause
@@ -93,6 +93,7 @@ _USED: Final = frozenset(
     """.split()  # noqa: SIM905 - words
 )
 _SCOPES: Final = frozenset("work home office laptop desktop phone school uni server tablet weekends".split())  # noqa: SIM905
+_AT: Final = frozenset({"for", "in", "on", "at"})
 _PERMITTING: Final = frozenset({"allow", "permit", "accept", "tolerate"})
 """What somebody does by these holds for the speaker: "our landlord allows pets"."""
 _REACHED: Final = frozenset({"reach", "contact", "call", "find", "get", "ring", "phone", "text", "email", "write"})
@@ -110,6 +111,7 @@ class _Parting(NamedTuple):
     is_left: bool = False  # the speaker left it, and it goes on to be
     opening: frozenset[str] = frozenset()  # what the sentence is about, where "it" has it no more
     holder: frozenset[str] = frozenset()  # words of what has it no more, where that is not the speaker
+    scope: frozenset[str] = frozenset()  # words of that for which it is gone, where that is said behind it
 
 
 @lru_cache(maxsize=1)
@@ -180,8 +182,8 @@ def _ends(earlier: str, said: str, later: str) -> bool:
         is_going_on = any(a in {"am", "are", "is"} and b.endswith("ing") for a, b in pairwise(clause.words))
         known, principal = _known(clause), _principal(clause)
         for parting in partings:
-            if not _is_of_holder(clause, parting):
-                continue  # "it has no Redis any more"
+            if not _is_of_holder(clause, parting) or _is_of_another_scope(clause, parting):
+                continue  # "it has no Redis any more", "Internet Explorer is history for the shop"
             if parting.kind == "taken_up":
                 if _is_in_use(clause) and _is_rival(clause, known, parting, said, later):
                     return True
@@ -221,6 +223,15 @@ def _is_of_holder(clause: Clause, parting: _Parting) -> bool:
     if subject <= {"i", "we"}:
         return bool((_known(clause) - parting.thing - TIMES - {clause.verb}) & parting.holder)
     return subject - {"i", "we"} <= parting.holder or bool(parting.opening and parting.opening <= subject)
+
+
+def _is_of_another_scope(clause: Clause, parting: _Parting) -> bool:
+    """Whether a clause is about something else than that for which a thing is gone: the kiosk, where it is the shop."""
+    if not parting.scope or parting.scope & _known(clause):
+        return False
+    subject = {lemma(word) for item in clause.subject for word in str(item).split()} - DETERMINERS - {"i", "we"}
+    places = {lemma(str(item)) for item in clause.rest if clause.prepositions.get(item) in _AT}
+    return bool((subject - parting.thing) | (places - parting.thing - TIMES))
 
 
 def _is_part_of(clause: Clause, thing: frozenset[str]) -> bool:
@@ -343,6 +354,7 @@ def _read(said: str) -> Iterator[_Parting]:
                 value_words(groups.get("v") or ""),
                 bool(_LEFT & set(match[0].lower().split())),
                 *holder_of(said, match),
+                scope_of(said, match),
             )
 
 

@@ -50,7 +50,7 @@ _BAILED: Final = re.compile(
 )
 """As in "Paolo bailed", "wen can't make it": of what, the list must tell."""
 _AWAY_ONCE: Final = re.compile(
-    r"\b(?:tonight|today|tomorrow|this\s\w+|next\s\w+|on\s\w{3,6}day|for\s(?:a|an|one|two|three|four|six|some|\d+)\s|for\s(?:now|the\s\w+)|until|till|back\s(?:in|on|by|from))\b",
+    r"\b(?:tonight|today|tomorrow|this\s\w+|next\s\w+|on\s\w{3,6}day|for\s(?:a|an|one|two|three|four|six|some|\d+)\s|for\s(?:now|the\s\w+)|until|till|(?<!stepped\s)(?<!stood\s)back\s(?:in|on|by|from))\b",
     re.IGNORECASE,
 )
 _OCCASION: Final = re.compile(

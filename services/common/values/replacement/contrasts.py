@@ -17,6 +17,7 @@ from services.common.values.reading.pieces import read_statement
 from services.common.values.reading.splitting import PREPOSITIONS
 from services.common.values.reading.whose import RELATIVES, SAME_KIN, canonical, people_in, spoken
 from services.common.values.replacement.contrast_values import Found, class_of, found_in
+from services.common.values.replacement.in_use import is_in_use, stands_here
 from services.common.values.restatement.frames import share_frame
 from services.common.values.words.lexicon import AUXILIARIES, IRREGULAR, MONTHS, PRONOUNS, VERBS, WEEKDAYS
 from services.common.values.words.nouns import TIMES, nouns_of
@@ -258,7 +259,8 @@ def _has_come(found: Found, words: list[str], *, is_now: bool) -> bool | None:
         return _INSTEAD.search(f" {before} \0 {after} ") is not None and _is_spoken_of_now(before)
     is_there = _THERE.search(after) is not None or (not before and _SERVES.search(after) is not None)
     is_there = is_there or (way == "use" and _SWITCHED.search(" ".join(words)) is not None and not _PAST.search(before))
-    is_there = is_there or _is_habit(before)
+    is_there = is_there or _is_habit(before) or stands_here(before, after)
+    is_there = is_there or (way == "use" and is_in_use(before, after))
     if (
         (way in {"get", "use"} and is_there)
         or (way == "become" and _is_habit(before))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from typing import Final
 
 from services.common.text_cache import text_cache
@@ -94,34 +93,6 @@ def plainly(text: str) -> tuple[str, bool]:
     kept = _BECAUSE.sub("", _TRAILER.sub("", bare))
     is_dated = kept != opened
     return (_with_role_first(kept), True) if is_dated else (_with_role_first(opened), is_new)
-
-
-_MONTHS: Final = "january february march april may june july august september october november december".split()  # noqa: SIM905
-_BEGINS: Final = re.compile(
-    rf"^(?:so\s|and\s|but\s)?(?:from|as\sof|as\sfrom|starting|beginning)\s(?:in\s)?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?)?(?P<month>{'|'.join(_MONTHS)})\b"
-    r"(?!\s(?:to|till|until)\b)",
-    re.IGNORECASE,
-)
-_SOON_DAYS: Final = 21
-_MONTHS_AHEAD_MAX: Final = 9
-
-
-def begins_later(text: str, said: date) -> bool:
-    """Returns whether a statement opens with a month to come from which it holds: "from September I teach 5c".
-
-    Args:
-        text: The statement.
-        said: The day on which it was said. What begins within three weeks of it counts as holding.
-    """
-    match = _BEGINS.match(text)
-    if match is None:
-        return False
-    month = _MONTHS.index(match["month"].casefold()) + 1
-    if not 0 <= (month - said.month) % 12 <= _MONTHS_AHEAD_MAX:
-        return False
-    day = min(28, max(1, int(match["day"] or 1)))
-    begin = date(said.year + (month < said.month), month, day)
-    return (begin - said).days > _SOON_DAYS
 
 
 def _with_role_first(text: str) -> str:

@@ -296,7 +296,7 @@ def imported_row(record: Mapping[str, Any]) -> dict[str, Any]:
     except (ValueError, TypeError):
         is_good = False
     if not is_good:
-        raise InvalidArgument("a record does not fit: it is no document")
+        raise InvalidArgument("a record does not match the schema: it is not a document")
     return {**record, "embedding": None, "embedding_model": None}
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -11,13 +12,15 @@ from uuid import UUID
 from services.common.clock import Clock
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.encryption.rows import opened_rows
-from services.common.errors import NotFound
+from services.common.errors import Conflict, NotFound
 from services.common.ids import IdSource
 from services.common.maintenance.purges import note_erased
 from services.common.postgres.pool import translate_errors
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.gateway.erasure.model import (
+    EarlierCorrection,
+    EarlierErasure,
     EraseCommand,
     Erasure,
     Item,
@@ -32,9 +35,9 @@ from services.gateway.erasure.model import (
 from services.gateway.erasure.stores.auditing import audit_erasure
 from services.gateway.erasure.stores.postgres_turns import TURNS, PostgresLoggedTurns, planned_row
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.model import ARCHIVE_SUFFIX, Caller, Removed
+from services.gateway.journal.model import ARCHIVE_SUFFIX, Caller, Feedback, Removed
 from services.gateway.journal.stores import postgres_removal, rows
-from services.gateway.journal.stores.request_records import claim_request, store_response
+from services.gateway.journal.stores.request_records import claim_request, earlier_response, store_response
 
 _COLUMNS: Final = (
     "tenant_id, erasure_id, user_id, kind, target, step, position, receipt, attempts, create_time, complete_time"
@@ -93,11 +96,14 @@ _SAVE: Final = f"""
 _POSTPONE: Final = """
     UPDATE gateway.erasures SET attempts = attempts + 1, next_attempt_time = $3 WHERE tenant_id = $1 AND erasure_id = $2
 """
+_TURN: Final = f"""
+    SELECT {rows.INTERACTION_COLUMNS} FROM gateway.interactions AS i WHERE i.tenant_id = $1 AND i.interaction_id = $2
+"""  # noqa: S608
 _SEPARATOR: Final = "\x1f"
 
 
 class PostgresErasures(PostgresLoggedTurns):
-    """Implements `ErasureStore`, and `LoggedTurns`."""
+    """Implements `ErasureStore`, `EarlierCorrections` and `LoggedTurns`."""
 
     def __init__(
         self, pool: Pool, *, clock: Clock, ids: IdSource, audited_max: int, keys: DataKeys = NO_DATA_KEYS
@@ -125,7 +131,10 @@ class PostgresErasures(PostgresLoggedTurns):
                 target={"erasure": str(identifier), "kind": target.kind.name.lower()},
             )
             if earlier is not None:
-                return await _get(connection, caller.tenant_id, earlier["erasure"]), True
+                found = (await _earlier(connection, caller.tenant_id, earlier)).erasure
+                if found is None:
+                    raise Conflict("an equal call at the same time found nothing to erase; repeat it")
+                return found, True
             row = await connection.fetchrow(
                 _INSERT, caller.tenant_id, identifier, target.user_id, int(target.kind), target.to_json(), now
             )
@@ -138,21 +147,42 @@ class PostgresErasures(PostgresLoggedTurns):
             )
         return erasure, False
 
-    async def earlier(self, caller: Caller, command: EraseCommand) -> Erasure | None:
+    async def earlier(self, caller: Caller, command: EraseCommand) -> EarlierErasure | None:
         """See `ErasureStore.earlier`."""
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
-            found = await connection.fetchrow(
-                "SELECT request_hash, response FROM gateway.requests"
-                " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
-                caller.tenant_id,
-                caller.principal_id,
-                command.method,
-                command.request_id,
+            found = await earlier_response(
+                connection, caller, command.method, request_id=command.request_id, digest=command.digest
             )
-            if found is None:
+            return None if found is None else await _earlier(connection, caller.tenant_id, found)
+
+    async def settle_nothing(self, caller: Caller, command: EraseCommand) -> EarlierErasure:
+        """See `ErasureStore.settle_nothing`."""
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            found = await claim_request(
+                connection,
+                caller,
+                command.method,
+                request_id=command.request_id,
+                user_id="",
+                digest=command.digest,
+                now=self._clock.now(),
+                target={"kind": command.target.kind.name.lower(), "memories": 0},
+            )
+            if found is not None:
+                return await _earlier(connection, caller.tenant_id, found)
+            await store_response(connection, caller, command.method, command.request_id, {"erasure": None})
+        return EarlierErasure(None)
+
+    async def earlier_correction(self, caller: Caller, request_id: str, digest: bytes) -> EarlierCorrection | None:
+        """See `EarlierCorrections.earlier_correction`. What is right was written as Remember writes."""
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            response = await earlier_response(connection, caller, "Remember", request_id=request_id, digest=digest)
+            if response is None:
                 return None
-            response = {"reused": True} if found["request_hash"] != command.digest else found["response"]
-            return await _get(connection, caller.tenant_id, rows.checked(response)["erasure"])
+            appended = replace(rows.appended(response), replayed=True)
+            found = await connection.fetch(_TURN, caller.tenant_id, UUID(appended.interaction_ids[0]))
+            opened = await opened_rows(self._keys, connection, rows.INTERACTIONS, found)
+        return EarlierCorrection(appended, rows.interaction(opened[0]).turn.metadata if opened else None)
 
     async def get(self, tenant_id: str, erasure_id: str) -> Erasure:
         """See `ErasureStore.get`."""
@@ -253,6 +283,16 @@ class PostgresErasureClaim:
             self._connection, self._erasure.tenant_id, user_id, interaction_ids, now=self._clock.now()
         )
 
+    async def forget_recalls(self, user_id: str, memory_ids: Sequence[str]) -> None:
+        """See `ErasureClaim.forget_recalls`."""
+        tenant_id = self._erasure.tenant_id
+        judged = await postgres_removal.forget_recalls(self._connection, tenant_id, user_id, memory_ids)
+        await self.add_items([Item(ItemKind.RECALL, user_id, recall_id) for recall_id in judged])
+
+    async def judgements(self, user_id: str, recall_ids: Sequence[str]) -> Sequence[Feedback]:
+        """See `ErasureClaim.judgements`."""
+        return await postgres_removal.judgements(self._connection, self._erasure.tenant_id, user_id, recall_ids)
+
     async def remove_user(self, user_id: str, *, limit: int) -> tuple[Removed, bool]:
         """See `ErasureClaim.remove_user`."""
         tenant_id, now = self._erasure.tenant_id, self._clock.now()
@@ -312,6 +352,11 @@ async def _get(connection: Connection, tenant_id: str, erasure_id: str) -> Erasu
     if row is None:
         raise NotFound("erasure", erasure_id)
     return _from_row(row)
+
+
+async def _earlier(connection: Connection, tenant_id: str, response: Mapping[str, Any]) -> EarlierErasure:
+    erasure_id = response["erasure"]
+    return EarlierErasure(None if erasure_id is None else await _get(connection, tenant_id, erasure_id))
 
 
 async def _add_items(connection: Connection, erasure: Erasure, items: Sequence[Item]) -> None:

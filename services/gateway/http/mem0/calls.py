@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import math
 import uuid
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from mneme.gateway.v1 import memory_pb2, recall_pb2
 from services.gateway.http.mem0.filters import Condition, created_between, read_filter
+from services.gateway.http.mem0.json_values import read_json
 from services.gateway.http.mem0.memories import Memory, Said, memories_of, parse_memory_id, said_in, write_metadata
 from services.gateway.http.mem0.messages import read_turns, timestamp_of
 from services.gateway.http.mem0.places import ENTITIES
@@ -22,6 +22,7 @@ _RECALLED_MAX: Final = 200
 _PAGE_MAX: Final = 200
 _PAGE_DEFAULT: Final = 100
 _FILTER_CHARS_MAX: Final = 1_024
+_TENANT_NAMES: Final = ("org_id", "project_id")
 _JUDGEMENTS: Final = {
     None: memory_pb2.FEEDBACK_VALUE_NONE,
     "POSITIVE": memory_pb2.FEEDBACK_VALUE_GOOD,
@@ -50,10 +51,10 @@ async def add(upstream: Upstream, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"results": results, "status": status, "consistency_token": written.consistency_token}
 
 
-async def search(upstream: Upstream, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Recalls the turns of one place."""
-    _refuse_categories(body)
-    wanted = read_filter(body.get("filters"))
+async def search(upstream: Upstream, body: Mapping[str, Any], named: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Recalls the turns of one place, which the filters name, or fields beside them."""
+    _check_shape(body)
+    wanted = read_filter(body.get("filters"), named)
     place = wanted.place()
     count = _number(body, "top_k", 10, 1, 1_000)
     threshold = body.get("threshold")
@@ -88,15 +89,49 @@ async def search(upstream: Upstream, body: Mapping[str, Any]) -> dict[str, Any]:
 
 async def get_all(upstream: Upstream, body: Mapping[str, Any], query: Mapping[str, str]) -> dict[str, Any]:
     """Lists memories, newest first, by pages."""
-    _refuse_categories(body)
-    wanted = read_filter(body.get("filters"))
+    page, size = _paging(query)
+    return _page(await _listed(upstream, body), body, page, size)
+
+
+async def search_v1(upstream: Upstream, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """`search` of client 1.x: ids may stand beside the filters, and the response is a list."""
+    found: list[dict[str, Any]] = (await search(upstream, body, _named(body)))["results"]
+    return found
+
+
+async def get_all_v1(
+    upstream: Upstream, body: Mapping[str, Any], query: Mapping[str, str]
+) -> dict[str, Any] | list[dict[str, Any]]:
+    """`get_all` of client 1.x: everything as a list, or a page where the request names one."""
+    asked = {name: source[name] for source in (body, query) for name in ("page", "page_size") if name in source}
+    (page, size), count = _paging(asked), _number(body, "top_k", 1_000_000, 1, 1_000_000)
+    fitting = await _listed(upstream, body, _named(body))
+    return _page(fitting, body, page, size) if asked else [_fields(one, body) for one in fitting[:count]]
+
+
+def _named(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request of client 1.x asks for beside its filters."""
+    return {name: body[name] for name in ("user_id", *ENTITIES, "metadata") if name in body}
+
+
+async def _listed(
+    upstream: Upstream, body: Mapping[str, Any], named: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    _check_shape(body)
+    wanted = read_filter(body.get("filters"), named)
     between = created_between(body.get("start_date"), body.get("end_date"))
     conditions = [*wanted.all_conditions(), *between]
-    page = _number(query, "page", 1, 1, 1_000_000)
-    size = _number(query, "page_size", _PAGE_DEFAULT, 1, _PAGE_MAX)
     memories = memories_of(wanted.user_id, await upstream.listed(wanted.user_id))
-    shown = [one.as_json() for one in memories if one.place is not None and _is_shown(one, body)]
-    fitting = [one for one in shown if _fits(one, conditions)]
+    shown = (one.as_json() for one in memories if one.place is not None and _is_shown(one, body))
+    return [one for one in shown if _fits(one, conditions)]
+
+
+def _paging(source: Mapping[str, Any]) -> tuple[int, int]:
+    """The page that is asked for, and how many memories it holds."""
+    return _number(source, "page", 1, 1, 1_000_000), _number(source, "page_size", _PAGE_DEFAULT, 1, _PAGE_MAX)
+
+
+def _page(fitting: Sequence[dict[str, Any]], body: Mapping[str, Any], page: int, size: int) -> dict[str, Any]:
     start = (page - 1) * size
     return {
         "count": len(fitting),
@@ -119,7 +154,7 @@ async def history(upstream: Upstream, memory_id: str) -> list[dict[str, Any]]:
 async def update(upstream: Upstream, memory_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Corrects a memory: the text becomes its next version."""
     if fixed := [name for name in ("metadata", "expiration_date") if name in body]:
-        raise RefusedError(f"{', '.join(fixed)} cannot be changed: a memory is what was said; update takes text")
+        raise RefusedError(f"{', '.join(fixed)} cannot be changed: update only takes text")
     text = _text(body, "text")
     time = timestamp_of(body["timestamp"]) if body.get("timestamp") is not None else None
     memory = await _memory(upstream, memory_id)
@@ -137,12 +172,15 @@ async def delete(upstream: Upstream, memory_id: str) -> dict[str, str]:
 
 async def delete_all(upstream: Upstream, query: Mapping[str, str]) -> dict[str, str]:
     """Erases what get_all lists for the same user, agent, application and run."""
-    unknown = set(query) - {"filters", "user_id", *ENTITIES}
+    entities = ("user_id", *ENTITIES)
+    # Client 1.x names the organisation and the project of `ping`, which are the tenant.
+    of_tenant = {name for name in _TENANT_NAMES if query.get(name) == upstream.tenant_id}
+    unknown = set(query) - {"filters", *entities} - of_tenant
     if unknown:
-        raise RefusedError(f"{', '.join(sorted(unknown))} does not narrow what is deleted here")
-    wanted = read_filter(_literal(query.get("filters", "{}")), {k: v for k, v in query.items() if k != "filters"})
+        raise RefusedError(f"{', '.join(sorted(unknown))} cannot limit a deletion")
+    wanted = read_filter(_literal(query.get("filters", "{}")), {k: v for k, v in query.items() if k in entities})
     if wanted.conditions:
-        raise RefusedError("filters: only user_id, agent_id, app_id and run_id narrow what is deleted")
+        raise RefusedError("filters: only user_id, agent_id, app_id and run_id can limit a deletion")
     place = wanted.place()
     await upstream.erase_scope(place.user_id, place.scope)
     return {"message": "Memories deleted successfully!"}
@@ -157,7 +195,7 @@ async def delete_user(upstream: Upstream, user_id: str) -> dict[str, str]:
 async def feedback(upstream: Upstream, body: Mapping[str, Any]) -> dict[str, Any]:
     """Judges a memory."""
     given = body.get("feedback")
-    if given not in _JUDGEMENTS:
+    if not isinstance(given, str | None) or given not in _JUDGEMENTS:
         raise RefusedError("feedback must be POSITIVE, NEGATIVE, VERY_NEGATIVE or null")
     memory = await _memory(upstream, _text(body, "memory_id"))
     await upstream.judge(memory.user_id, memory.versions[-1].interaction_id, _JUDGEMENTS[given])
@@ -198,9 +236,12 @@ def _similarity(hit: recall_pb2.Memory) -> float:
     return max((one.score for one in hit.explanation.retrievers if one.retriever == "dense"), default=0.0)
 
 
-def _refuse_categories(body: Mapping[str, Any]) -> None:
+def _check_shape(body: Mapping[str, Any]) -> None:
+    """Refuses what would shape a response as it cannot be."""
     if body.get("categories"):
-        raise RefusedError("categories: memories have none here")
+        raise RefusedError("categories: memories have no categories in Mneme")
+    if not isinstance(body.get("fields"), list | None):
+        raise RefusedError("fields must be a list of names")
 
 
 def _object(body: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -229,7 +270,7 @@ def _number(source: Mapping[str, Any], name: str, default: int, low: int, high: 
 
 def _literal(text: str) -> Any:
     """Filters in a query string: JSON, or the Python literal that mem0's Python client sends."""
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (read_json, ast.literal_eval):
         try:
             return parse(text[: _FILTER_CHARS_MAX + 1]) if len(text) <= _FILTER_CHARS_MAX else None
         except (ValueError, SyntaxError, RecursionError, MemoryError):

@@ -143,7 +143,7 @@ def _compiled(key: str, value: Any, depth: int) -> Condition:
         return _holds(_TIMES[key], value)
     if key == "user_id" or key in ENTITIES:
         raise RefusedError(f"filters: {key} must stand outside OR and NOT")
-    raise RefusedError(f"filters: {key} is not a field that memories have here")
+    raise RefusedError(f"filters: {key} is not a field of memories in Mneme")
 
 
 def _all_of(parts: Sequence[Condition]) -> Condition:

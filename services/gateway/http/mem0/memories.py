@@ -16,6 +16,7 @@ from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
 from mneme.gateway.v1 import recall_pb2
 from services.gateway.erasure.marking import METADATA_KEY, WORDS_KEY, corrected_by
+from services.gateway.http.mem0.json_values import read_json
 from services.gateway.http.mem0.places import ENTITIES, Place, place_of
 from services.gateway.http.mem0.refused import RefusedError
 
@@ -205,7 +206,7 @@ def read_metadata(entries: Mapping[str, str]) -> dict[str, Any]:
     """The caller's metadata: inverse of `write_metadata`."""
     own = {key: value for key, value in entries.items() if key not in _OWN_KEYS}
     try:
-        packed = set(json.loads(entries.get(_JSON_KEY, "[]")))
-        return {key: json.loads(value) if key in packed else value for key, value in own.items()}
-    except (ValueError, TypeError):  # written by another door
+        packed = set(read_json(entries.get(_JSON_KEY, "[]")))
+        return {key: read_json(value) if key in packed else value for key, value in own.items()}
+    except (ValueError, TypeError, RecursionError):  # written by another door
         return dict(own)

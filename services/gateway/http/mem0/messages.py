@@ -24,7 +24,7 @@ _IMPORTANCE: Final = 0.5
 def read_turns(
     messages: Any, metadata: Mapping[str, str], *, timestamp: Any = None, infer: bool = True
 ) -> list[common_pb2.Turn]:
-    """The turns of some messages. Instructions to the model and messages without text or image are left out.
+    """The turns of some messages. Instructions to the model and messages without text are left out.
 
     Args:
         messages: A text, a message or a list of messages, each with `role`, `content` and perhaps `name`.
@@ -38,9 +38,11 @@ def read_turns(
     if isinstance(messages, str):
         messages = {"role": "user", "content": messages}
     found = []
+    has_images = False
     for index, message in enumerate(messages if isinstance(messages, list) else [messages]):
         turn = _turn(message, f"messages[{index}]")
-        if turn is None:
+        if turn is None or not turn.content.strip():
+            has_images = has_images or (turn is not None and bool(turn.attachments))
             continue
         turn.metadata.update(metadata)
         if timestamp is not None:
@@ -48,6 +50,10 @@ def read_turns(
         if not infer:
             turn.importance = _IMPORTANCE
         found.append(turn)
+    if not found and has_images:
+        raise RefusedError(
+            "messages: images are not read; a message with an image needs a text that says what it shows"
+        )
     if not found:
         raise RefusedError("messages: at least one message of a user, an assistant or a tool with content is required")
     return found
@@ -60,11 +66,16 @@ def timestamp_of(value: Any) -> Timestamp:
         RefusedError: It is not a time.
     """
     timestamp = Timestamp()
-    timestamp.FromDatetime(read_time(value))
+    time = read_time(value)
+    try:
+        timestamp.FromDatetime(time)
+    except (ValueError, OverflowError):  # in UTC it is before the year 1, or after the year 9999
+        raise RefusedError("a time must be in UTC between the years 1 and 9999") from None
     return timestamp
 
 
 def _turn(message: Any, path: str) -> common_pb2.Turn | None:
+    """One message, perhaps without text; None for instructions."""
     if not isinstance(message, dict):
         raise RefusedError(f"{path} must be an object with role and content")
     role = message.get("role")
@@ -85,7 +96,7 @@ def _turn(message: Any, path: str) -> common_pb2.Turn | None:
         turn.content = "\n".join(texts)
     elif content is not None:
         raise RefusedError(f"{path}.content must be a text or a list of parts")
-    return turn if turn.content.strip() else None
+    return turn
 
 
 def _part(part: Any, turn: common_pb2.Turn, path: str) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import grpc
-import structlog
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
@@ -19,13 +17,12 @@ from services.common.errors import Unauthenticated
 from services.common.rpc.in_process import InProcessChannel
 from services.gateway.http.endpoints import FORWARDED_HEADERS, connect_error, retry_headers
 from services.gateway.http.mem0 import calls
+from services.gateway.http.mem0.json_values import read_json
 from services.gateway.http.mem0.refused import RefusedError
 from services.gateway.http.mem0.upstream import Handlers, Metadata, Upstream
 from services.gateway.http.settings import HttpSettings
 
 PREFIX: Final = "/mem0"
-
-_log = structlog.get_logger(__name__)
 
 _AUTHORIZATION: Final = "authorization"
 _SCHEME: Final = "token "
@@ -68,6 +65,10 @@ def mem0_application(channel: InProcessChannel, authenticator: Authenticator, se
             route("/v3/memories/add/", "POST", lambda up, _, body: calls.add(up, body)),
             route("/v3/memories/search/", "POST", lambda up, _, body: calls.search(up, body)),
             route("/v3/memories/", "POST", lambda up, request, body: calls.get_all(up, body, request.query_params)),
+            # The same three calls of client 1.x, whose other calls are at the addresses below.
+            route("/v1/memories/", "POST", lambda up, _, body: calls.add(up, body)),
+            route("/v2/memories/search/", "POST", lambda up, _, body: calls.search_v1(up, body)),
+            route("/v2/memories/", "POST", lambda up, request, body: calls.get_all_v1(up, body, request.query_params)),
             route("/v1/memories/", "DELETE", lambda up, request, _: calls.delete_all(up, request.query_params)),
             route("/v1/memories/{id}/", "GET", lambda up, request, _: calls.get(up, _id(request))),
             route("/v1/memories/{id}/", "PUT", lambda up, request, body: calls.update(up, _id(request), body)),
@@ -109,10 +110,10 @@ class _Edge:
         """Runs one call."""
         metadata = self._metadata(request)
         try:
-            self._authenticator.authenticate(dict(metadata))
             upstream = Upstream(
                 self._handlers,
                 metadata,
+                tenant_id=self._authenticator.authenticate(dict(metadata)).tenant_id,
                 listed_max=self._settings.mem0_listed_max,
                 wait_seconds=self._settings.mem0_wait_seconds,
             )
@@ -148,7 +149,7 @@ class _Edge:
         except ClientDisconnect:
             raise RefusedError("the body is incomplete", 408) from None
         try:
-            body = json.loads(read or b"{}")
+            body = read_json(read.decode() or "{}")
         except (ValueError, RecursionError):
             raise RefusedError("the body must be JSON") from None
         if not isinstance(body, dict):

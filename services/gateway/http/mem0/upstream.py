@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import uuid
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
@@ -21,6 +23,8 @@ Metadata: TypeAlias = tuple[tuple[str, str], ...]
 
 _EPISODES_PAGE: Final = 200
 _DEPTH_MAX: Final = 64  # corrections of corrections that a search follows
+_LOOK_SECONDS: Final = 0.1
+"""Between two looks at an erasure that is not done."""
 _NO_PLACE: Final = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_GLOBAL, context_id="mem0 wait")
 """Where nothing is: a recall that waits for a write counts no memory as used."""
 
@@ -38,17 +42,21 @@ class Handlers:
 class Upstream:
     """The calls of one HTTP request, on behalf of its caller."""
 
-    def __init__(self, handlers: Handlers, metadata: Metadata, *, listed_max: int, wait_seconds: float) -> None:
+    def __init__(
+        self, handlers: Handlers, metadata: Metadata, *, tenant_id: str, listed_max: int, wait_seconds: float
+    ) -> None:
         """Calls with a request's credential and trace.
 
         Args:
             handlers: Of the gateway.
             metadata: Of every call.
+            tenant_id: Whose the credential is; the handlers take it from the credential themselves.
             listed_max: Turns that a list reads at most.
-            wait_seconds: How long a write waits until searches find it; 0 does not wait.
+            wait_seconds: How long a write waits until searches find it, a deletion until nothing does; 0: not at all.
         """
         self._handlers = handlers
         self._metadata = metadata
+        self.tenant_id = tenant_id
         self._listed_max = listed_max
         self._wait_seconds = wait_seconds
 
@@ -166,8 +174,15 @@ class Upstream:
         await self._call(self._handlers.memories.Feedback, request)
 
     async def _erase(self, user_id: str, **target: Any) -> None:
+        """Erases, and waits until nothing of it is found any more; an erasure that takes longer goes on by itself."""
         request = erasure_pb2.EraseRequest(request_id=_request_id(), user_id=user_id, **target)
-        await self._call(self._handlers.erasures.Erase, request)
+        erasure = (await self._call(self._handlers.erasures.Erase, request)).erasure
+        reading = erasure_pb2.GetErasureRequest(erasure_id=erasure.erasure_id)
+        with contextlib.suppress(TimeoutError, grpc.aio.AioRpcError):  # it is durable: only its end is not known
+            async with asyncio.timeout(self._wait_seconds):
+                while erasure.state == erasure_pb2.ERASURE_STATE_PENDING:
+                    await asyncio.sleep(_LOOK_SECONDS)
+                    erasure = (await self._call(self._handlers.erasures.GetErasure, reading)).erasure
 
     async def _call(self, rpc: Any, request: Any) -> Any:
         return await rpc(request, metadata=self._metadata)

@@ -24,7 +24,7 @@ from services.common.postgres.types import Connection, Pool
 from services.common.settings_types import Count, CountOrNone, DurationOrNone, Seconds
 from services.common.turns import MessageRole
 from services.gateway.grants.model import MemoryKind
-from services.gateway.journal.gate import GateReason, GateSettings, Verdict, WriteGate
+from services.gateway.journal.gate import GateSettings, WriteGate
 from services.gateway.journal.model import (
     Appended,
     Caller,
@@ -206,16 +206,7 @@ class PostgresJournal(PostgresSessions, PostgresQueue, PostgresRecalls, Postgres
             rows.checked(result)
         except MnemeError as error:
             return error
-        return Appended(
-            interaction_ids=tuple(result["ids"]),
-            first_position=result["position"],
-            span=SequenceSpan(result["first"], result["last"]),
-            replayed=bool(result.get("replayed")),
-            verdicts=tuple(
-                Verdict(GateReason(reason), detail)
-                for reason, detail in zip(result["reasons"], result["details"], strict=True)
-            ),
-        )
+        return rows.appended(result)
 
     async def append_feedback(self, caller: Caller, command: FeedbackCommand) -> FeedbackRecorded:
         """See `JournalWriter.append_feedback`."""

@@ -28,7 +28,7 @@ _ADD: Final = """
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING
         RETURNING tenant_id, recall_id, user_id, create_time
     )
-    SELECT gateway.audit(tenant_id, $11, 'Recall', recall_id::text, user_id, $12::uuid[], create_time) FROM added
+    SELECT gateway.audit(tenant_id, $11, $13, recall_id::text, user_id, $12::uuid[], create_time) FROM added
 """
 _CLAIM_USES: Final = """
     UPDATE gateway.recalls AS r SET uses_due = $2 FROM (
@@ -92,6 +92,7 @@ class PostgresRecalls:
                             record.create_time if record.counts_use and len(record.ids(MemoryKind.NOTE)) > 1 else None,
                             record.principal_id,
                             list(filter(None, map(rows.uuid_or_none, record.read_ids))),
+                            record.method,
                         )
                         for record in records
                     ],

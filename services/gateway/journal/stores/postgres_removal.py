@@ -11,7 +11,8 @@ from services.common.clock import Clock
 from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
-from services.gateway.journal.model import Removed
+from services.common.scope import GLOBAL_SCOPE, Scope
+from services.gateway.journal.model import Feedback, RecallRecord, Removed
 from services.gateway.journal.stores import rows
 
 _CHOSEN: Final = "SELECT interaction_id FROM gateway.interactions WHERE tenant_id = $1"
@@ -56,9 +57,18 @@ _STRIP: Final = """
     ) AS rest
     WHERE r.tenant_id = $1 AND r.{key} = rest.{key}
 """
-_STRIP_FEEDBACK: Final = _STRIP.format(table="feedback", key="feedback_id", more="")
+_STRIP_FEEDBACK: Final = _STRIP.format(table="feedback", key="feedback_id", more="") + "RETURNING r.recall_id"
 _STRIP_RECALLS: Final = _STRIP.format(table="recalls", key="recall_id", more=", query = ''")
-
+# Of recalls whose record was purged, the time of the judgement stands for that of the recall.
+_JUDGEMENTS: Final = """
+    SELECT DISTINCT ON (f.recall_id) f.recall_id, f.feedback_id, f.value,
+        coalesce(c.create_time, f.create_time) AS create_time, c.scope_key, c.procedure_ids
+    FROM gateway.feedback AS f
+    LEFT JOIN gateway.recalls AS c
+        ON c.tenant_id = f.tenant_id AND c.recall_id = f.recall_id AND c.user_id = f.user_id
+    WHERE f.tenant_id = $1 AND f.user_id = $2 AND f.recall_id = ANY($3::uuid[])
+    ORDER BY f.recall_id, f.feedback_id DESC
+"""
 
 DELETE_CONVERSATION: Final = """
     DELETE FROM gateway.conversations WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3
@@ -201,6 +211,45 @@ async def _remove_judgements(
         await connection.execute(_DELETE_DELIVERIES, tenant_id, [row["sequence"] for row in emptied])
     )
     return len(emptied), deliveries
+
+
+async def forget_recalls(
+    connection: Connection, tenant_id: str, user_id: str, memory_ids: Sequence[str]
+) -> Sequence[str]:
+    """Takes memories out of feedback and recall records, with the queries of these; ids of those that were judged.
+
+    Feedback outlives the records of recalls, and names what they returned.
+    """
+    wanted = [identifier for identifier in map(rows.uuid_or_none, memory_ids) if identifier]
+    stripped = await connection.fetch(_STRIP_FEEDBACK, tenant_id, user_id, wanted)
+    await connection.execute(_STRIP_RECALLS, tenant_id, user_id, wanted)
+    return sorted({str(row["recall_id"]) for row in stripped if row["recall_id"] is not None})
+
+
+async def judgements(
+    connection: Connection, tenant_id: str, user_id: str, recall_ids: Sequence[str]
+) -> Sequence[Feedback]:
+    """The latest judgement of each of some recalls, without a query."""
+    found = await connection.fetch(_JUDGEMENTS, tenant_id, user_id, [UUID(recall_id) for recall_id in recall_ids])
+    return [
+        Feedback(
+            tenant_id=tenant_id,
+            feedback_id=str(row["feedback_id"]),
+            user_id=user_id,
+            memories=(),
+            value=row["value"],
+            recall=RecallRecord(
+                tenant_id=tenant_id,
+                recall_id=str(row["recall_id"]),
+                user_id=user_id,
+                memories=(),
+                create_time=row["create_time"],
+                scope=Scope.from_key(row["scope_key"]) if row["scope_key"] else GLOBAL_SCOPE,
+                procedure_ids=tuple(map(str, row["procedure_ids"] or ())),
+            ),
+        )
+        for row in found
+    ]
 
 
 async def _deleted(connection: Connection, table: str, tenant_id: str, user_id: str) -> int:

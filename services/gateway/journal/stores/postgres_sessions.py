@@ -16,7 +16,7 @@ from services.common.encryption.rows import opened_rows
 from services.common.errors import MnemeError
 from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
-from services.gateway.journal.ending import EndCommand, SessionRecord
+from services.gateway.journal.ending import EndCommand, SessionBeginning, SessionRecord, SessionRequest
 from services.gateway.journal.model import (
     ITEM_KEY,
     Appended,
@@ -32,6 +32,18 @@ from services.gateway.journal.stores import rows
 _METHOD: Final = "EndSession"
 _APPEND_FIELD: Final = "requests.append"
 
+_RESPONSE_FIELD: Final = "requests.session"
+
+_FIRST_RESPONSE: Final = """
+    SELECT request_hash, response FROM gateway.requests
+    WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4
+"""
+_PUT_RESPONSE: Final = """
+    INSERT INTO gateway.requests
+        (tenant_id, principal_id, method, request_id, user_id, request_hash, response, create_time)
+    VALUES ($1, $2, $3, $4, $5, $6, jsonb_build_object('session', $7::text), $8)
+    ON CONFLICT DO NOTHING
+"""
 _OF_REQUEST: Final = """
     FROM gateway.requests
     WHERE tenant_id = $1 AND principal_id = $2 AND method = 'Remember' AND request_id = $3
@@ -41,6 +53,14 @@ _PUT_APPEND: Final = """
     WHERE tenant_id = $1 AND principal_id = $2 AND method = 'Remember' AND request_id = $3
 """
 
+_BEGINNING: Final = """
+    SELECT c.session_start, (
+        SELECT i.create_time FROM gateway.interactions i
+        WHERE i.tenant_id = c.tenant_id AND i.user_id = c.user_id AND i.conversation_id = c.conversation_id
+            AND i.position >= c.session_start
+        ORDER BY i.position LIMIT 1
+    ) FROM gateway.conversations c WHERE c.tenant_id = $1 AND c.user_id = $2 AND c.conversation_id = $3
+"""
 _DROP_DELIVERIES: Final = """
     DELETE FROM gateway.deliveries WHERE tenant_id = $1 AND tier = $4 AND kind = 1 AND given_up_time IS NULL
     AND sequence IN (
@@ -81,6 +101,12 @@ class PostgresSessions(ABC):
             )
         return int(found or 0)
 
+    async def session_beginning(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionBeginning:
+        """See `SessionLog.session_beginning`."""
+        async with tenant_transaction(self._pool, tenant_id) as connection:
+            found = await connection.fetchrow(_BEGINNING, tenant_id, user_id, conversation_id)
+        return SessionBeginning(*found) if found is not None else SessionBeginning(0, None)
+
     async def first_append(self, caller: Caller, command: RememberCommand) -> bytes | None:
         """See `SessionLog.first_append`."""
         async with tenant_transaction(self._pool, caller.tenant_id) as connection:
@@ -105,11 +131,41 @@ class PostgresSessions(ABC):
             sealed = cipher.seal(command.request_id, _APPEND_FIELD, response.hex())
             await connection.execute(_PUT_APPEND, caller.tenant_id, caller.principal_id, command.request_id, sealed)
 
+    async def first_response(self, caller: Caller, request: SessionRequest) -> bytes | None:
+        """See `SessionLog.first_response`."""
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            found = await connection.fetchrow(
+                _FIRST_RESPONSE, caller.tenant_id, caller.principal_id, request.method, request.request_id
+            )
+            if found is None:
+                return None
+            sealed = rows.checked(found["response"] if found["request_hash"] == request.digest else {"reused": True})
+            ciphers = await self._keys.for_reading(connection, [(caller.tenant_id, request.user_id)])
+        cipher = ciphers.of(caller.tenant_id, request.user_id)
+        return bytes.fromhex(cipher.open(request.request_id, _RESPONSE_FIELD, sealed["session"]))
+
+    async def put_response(self, caller: Caller, request: SessionRequest, response: bytes) -> None:
+        """See `SessionLog.put_response`."""
+        async with tenant_transaction(self._pool, caller.tenant_id) as connection:
+            ciphers = await self._keys.for_writing(connection, caller.tenant_id, [request.user_id])
+            cipher = ciphers.of(caller.tenant_id, request.user_id)
+            await connection.execute(
+                _PUT_RESPONSE,
+                caller.tenant_id,
+                caller.principal_id,
+                request.method,
+                request.request_id,
+                request.user_id,
+                request.digest,
+                cipher.seal(request.request_id, _RESPONSE_FIELD, response.hex()),
+                self._clock.now(),
+            )
+
     async def session_record(self, tenant_id: str, user_id: str, conversation_id: str) -> SessionRecord | None:
         """See `SessionLog.session_record`."""
         async with tenant_transaction(self._pool, tenant_id) as connection:
             found = await connection.fetchrow(
-                "SELECT session_window, session_ttl, session_active FROM gateway.conversations"
+                "SELECT session_window, session_ttl, session_active, session_created FROM gateway.conversations"
                 " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3 AND session_window IS NOT NULL",
                 tenant_id,
                 user_id,
@@ -124,11 +180,13 @@ class PostgresSessions(ABC):
         async with tenant_transaction(self._pool, tenant_id) as connection:
             await connection.execute(
                 "INSERT INTO gateway.conversations (tenant_id, user_id, conversation_id, next_position,"
-                " interaction_count, session_window, session_ttl, session_active, create_time, update_time)"
-                " VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $7)"
+                " interaction_count, session_window, session_ttl, session_active, create_time, update_time,"
+                " session_created)"
+                " VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $7, $8)"
                 " ON CONFLICT (tenant_id, user_id, conversation_id) DO UPDATE SET"
                 " session_window = excluded.session_window, session_ttl = excluded.session_ttl,"
-                " session_active = excluded.session_active",
+                " session_active = excluded.session_active,"
+                " session_created = coalesce(excluded.session_created, conversations.session_created)",
                 tenant_id,
                 user_id,
                 conversation_id,
@@ -136,6 +194,7 @@ class PostgresSessions(ABC):
                 record.ttl,
                 record.active_time,
                 self._clock.now(),
+                record.create_time,
             )
 
     async def archive(self, caller: Caller, commands: Sequence[RememberCommand]) -> int:
@@ -235,7 +294,7 @@ class PostgresSessions(ABC):
             await connection.execute(_DROP_DELIVERIES, *session, int(Tier.SESSION))
             await connection.execute(
                 "UPDATE gateway.conversations SET session_start = next_position,"
-                " session_window = NULL, session_ttl = NULL, session_active = NULL"
+                " session_window = NULL, session_ttl = NULL, session_active = NULL, session_created = NULL"
                 " WHERE tenant_id = $1 AND user_id = $2 AND conversation_id = $3",
                 *session,
             )

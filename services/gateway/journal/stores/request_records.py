@@ -42,6 +42,29 @@ async def claim_request(
     return rows.checked(earlier) if earlier is not None else None
 
 
+async def earlier_response(
+    connection: Connection, caller: Caller, method: str, *, request_id: str, digest: bytes
+) -> Mapping[str, Any] | None:
+    """The response of an earlier use of the request id; None where there was none. Claims nothing.
+
+    Raises:
+        InvalidArgument: The request id was used before with another request.
+        NotFound: It was used before, and what the request wrote was removed since.
+    """
+    found = await connection.fetchrow(
+        "SELECT request_hash, response FROM gateway.requests"
+        " WHERE tenant_id = $1 AND principal_id = $2 AND method = $3 AND request_id = $4",
+        caller.tenant_id,
+        caller.principal_id,
+        method,
+        request_id,
+    )
+    if found is None:
+        return None
+    response: dict[str, Any] = {"reused": True} if found["request_hash"] != digest else found["response"]
+    return rows.checked(response)
+
+
 async def store_response(
     connection: Connection, caller: Caller, method: str, request_id: str, response: Mapping[str, Any]
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -20,7 +20,15 @@ from services.common.scope import Scope
 from services.common.turns import Attachment, MessageRole, Turn
 from services.gateway.grants.model import MemoryKind
 from services.gateway.journal.gate import GateReason, Verdict
-from services.gateway.journal.model import Feedback, Interaction, RecallRecord, Tier, TierBacklog
+from services.gateway.journal.model import (
+    Appended,
+    Feedback,
+    Interaction,
+    RecallRecord,
+    SequenceSpan,
+    Tier,
+    TierBacklog,
+)
 
 INTERACTIONS: Final = SealedTable(
     "interactions", ("interaction_id",), {"content": Form.TEXT, "speaker": Form.NAME, "extra": Form.JSON}
@@ -153,6 +161,20 @@ def interaction(row: Row) -> Interaction:
         scope=Scope.from_key(row["scope_key"]),
         create_time=row["create_time"],
         verdict=Verdict(GateReason(row["gate_reason"]), row["gate_detail"]),
+    )
+
+
+def appended(response: Mapping[str, Any]) -> Appended:
+    """Where turns went, from the response to the request that wrote them."""
+    return Appended(
+        interaction_ids=tuple(response["ids"]),
+        first_position=response["position"],
+        span=SequenceSpan(response["first"], response["last"]),
+        replayed=bool(response.get("replayed")),
+        verdicts=tuple(
+            Verdict(GateReason(reason), detail)
+            for reason, detail in zip(response["reasons"], response["details"], strict=True)
+        ),
     )
 
 

@@ -130,7 +130,7 @@ async def _written(connection: Connection, owner: Owner, kind: Kind, records: Se
         return
     ids = [UUID(record["interaction_id"]) for record in records]
     if await connection.fetchval(_OF_OTHERS, *owner, ids):
-        raise FailedPrecondition("turns of the file are those of another user of this tenant")
+        raise FailedPrecondition("the file has turns that belong to another user of this tenant")
     await connection.execute(_RESTORE, *owner, [rows.tombstone(owner[0], identifier) for identifier in ids])
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from mneme.common.v1 import common_pb2
 from mneme.episodic.v1 import episodic_pb2
-from mneme.semantic.v1 import facts_pb2, supersessions_pb2
+from mneme.semantic.v1 import supersessions_pb2
 from services.common.settings_types import CountOrNone, Share
 from services.gateway.grants.model import MemoryKind
 from services.gateway.recall.answer.claims import claims_of
@@ -38,7 +39,9 @@ from services.gateway.recall.answer.losses import (
     stored_turns,
     without_circles,
 )
+from services.gateway.recall.answer.overruling import by_policy
 from services.gateway.recall.answer.standoffs import Standoffs, reduced_facts, reduced_notes, reduced_turns
+from services.gateway.recall.answer.validity import are_apart, said_seconds, seconds_of, was_given_up
 from services.gateway.recall.choices import ConflictChoice, ConflictPolicy
 from services.gateway.recall.model import (
     CoarseResult,
@@ -104,6 +107,7 @@ class ConflictResolution:
         superseded: Superseded | None = None,
         reduced: Superseded | None = None,
         until: float | None = None,
+        now: float = math.inf,
     ) -> Resolved:
         """Settles the contradictions among candidates.
 
@@ -118,6 +122,8 @@ class ConflictResolution:
             reduced: Pairs of statements of which neither stands, by the turns of either side.
             until: The time as of which is asked, in seconds since the epoch: what was said later decides nothing, and
                 what ends later has not ended. The present where None.
+            now: The present, or the time to come as of which is asked: facts that begin later say nothing against those
+                that have begun, and what ends later holds. Where it is not given, all that has an end has ended.
 
         Returns:
             The best turns, the facts and the notes, without losers where these are dropped. A turn that stands is put
@@ -127,23 +133,29 @@ class ConflictResolution:
         """
         chosen = choice or ConflictChoice()
         policy = chosen.policy or self._settings.policy
-        among_facts = list(self._among_facts(facts, chosen, policy, until))
+        turns = [self._turn(memory, rank, chosen) for rank, memory in enumerate(_said_by(memories, until))]
+        pairs_stored = by_policy(superseded or {}, reduced or {}, turns, policy)
+        made = _sources(facts, notes) if pairs_stored.settled else {}
+        open_ones = partial(pairs_stored.without_settled, sources=made)
+        among_facts = open_ones(self._among_facts(facts, chosen, policy, until, now))
         # What turns say themselves counts before what was made of them.
         among_turns = [
-            *self._among_turns(_said_by(memories, until), chosen, policy),
+            *open_ones(self._among_turns(_said_by(memories, until), chosen, policy)),
             *from_facts(memories, facts, among_facts),
         ]
-        among_notes = [*self._among_notes(_noted_by(notes, until), chosen, policy), *from_turns(notes, among_turns)]
-        neither = self._standoffs(memories, facts, notes, policy, reduced or {})
+        of_their_own = open_ones(self._among_notes(_noted_by(notes, until), chosen, policy))
+        among_notes = [*of_their_own, *from_turns(notes, among_turns)]
+        neither = self._standoffs(memories, facts, notes, policy, pairs_stored.reduced)
         among_facts, among_turns, among_notes = map(neither.without, (among_facts, among_turns, among_notes))
-        stored = superseded or {}
+        stored, reasons = pairs_stored.superseded, pairs_stored.reasons
         # The first loss between two memories counts. What the semantic tier marks goes by time: another policy, which
         # the caller or the operator chose, comes before it. Facts themselves say more precisely what it is about.
         by_time = policy is ConflictPolicy.RECENCY
+        of_notes = stored_notes(notes, stored, chosen, reasons, quotable=superseded or {})
         losses = [
-            *_in_order(stored_turns(memories, stored, chosen), among_turns, first=by_time),
-            *_in_order(stored_facts(facts, stored, chosen), among_facts, first=False),
-            *_in_order(stored_notes(notes, stored, chosen), among_notes, first=by_time),
+            *_in_order(stored_turns(memories, stored, chosen, reasons), among_turns, first=by_time),
+            *_in_order(stored_facts(facts, stored, chosen, reasons), among_facts, first=False),
+            *_in_order(of_notes, among_notes, first=by_time),
         ]
         pairs = [(loss.winner_id, loss.loser_id) for loss in losses]
         memories, facts, notes = lifted_turns(memories, pairs), lifted(facts, pairs), lifted(notes, pairs)
@@ -185,6 +197,7 @@ class ConflictResolution:
             superseded=coarse.superseded,
             reduced=coarse.reduced,
             until=until_seconds(query.as_of) if query.is_past else None,
+            now=query.as_of.timestamp(),
         )
 
     def without_reduced(self, coarse: CoarseResult, choice: ConflictChoice) -> CoarseResult:
@@ -217,12 +230,7 @@ class ConflictResolution:
         found = Standoffs(
             reduced,
             reduces_all=policy is ConflictPolicy.REDUCE,
-            sources={
-                **{hit.memory_id: hit.fact.derived_from for hit in facts},
-                **{hit.memory_id: hit.note.derived_from for hit in notes},
-            }
-            if reduced
-            else {},
+            sources=_sources(facts, notes) if reduced else {},
         )
         if reduced:
             found.found += [
@@ -234,27 +242,33 @@ class ConflictResolution:
 
     @staticmethod
     def _among_facts(
-        facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy, until: float | None
+        facts: Sequence[RecalledFact], chosen: ConflictChoice, policy: ConflictPolicy, until: float | None, now: float
     ) -> Iterator[Loss]:
-        last = math.inf if until is None else until
+        last, held = (math.inf, now) if until is None else (until, until)
+        is_of_several_scopes = any(hit.fact.scope != facts[0].fact.scope for hit in facts)
         rivals = [
             Rival(
                 identifier=hit.fact.fact_id,
                 rank=rank,
-                said_seconds=_said_seconds(hit.fact, last),
+                said_seconds=said_seconds(hit.fact, last, held),
                 confidence=hit.confidence,
                 importance=hit.fact.importance,
                 is_preferred=not chosen.preferred.isdisjoint((hit.fact.fact_id, *hit.fact.derived_from)),
-                is_over=hit.fact.HasField("valid_to_time") and hit.fact.valid_to_time.seconds <= last,
+                is_over=hit.fact.HasField("valid_to_time") and hit.fact.valid_to_time.seconds <= held,
             )
             for rank, hit in enumerate(facts)
-            if hit.fact.contradictions and hit.fact.first_observed_time.seconds <= last
+            if (hit.fact.contradictions or is_of_several_scopes)
+            and hit.fact.first_observed_time.seconds <= last
+            and not was_given_up(hit.fact)
         ]
 
         chains = linked_facts([facts[rival.rank].fact for rival in rivals])
 
         def contradict(one: Rival, other: Rival) -> Contradiction | None:
-            return facts_contradict(facts[one.rank].fact, facts[other.rank].fact, chains)
+            first, second = facts[one.rank].fact, facts[other.rank].fact
+            if are_apart(first, second, held):
+                return None
+            return facts_contradict(first, second, chains)
 
         return settled(rivals, contradict, MemoryKind.FACT, policy)
 
@@ -293,7 +307,7 @@ class ConflictResolution:
         return Rival(
             identifier=note.note_id,
             rank=rank,
-            said_seconds=_seconds(note.time.seconds, note.time.nanos),
+            said_seconds=seconds_of(note.time),
             confidence=self._settings.confidence_unknown,
             importance=note.importance,
             is_preferred=not chosen.preferred.isdisjoint((note.note_id, *note.derived_from)),
@@ -304,16 +318,29 @@ class ConflictResolution:
         return Rival(
             identifier=memory.ranked.episode_id,
             rank=rank,
-            said_seconds=_seconds(said.time.seconds, said.time.nanos),
+            said_seconds=seconds_of(said.time),
             confidence=said.confidence if said.HasField("confidence") else self._settings.confidence_unknown,
             importance=said.importance,
             is_preferred=not chosen.preferred.isdisjoint((memory.ranked.episode_id, *memory.fact_ids)),
         )
 
 
+def _sources(facts: Sequence[RecalledFact], notes: Sequence[RecalledNote]) -> Mapping[str, Sequence[str]]:
+    """The turns that facts and notes were made from, by their ids."""
+    return {
+        **{hit.memory_id: hit.fact.derived_from for hit in facts},
+        **{hit.memory_id: hit.note.derived_from for hit in notes},
+    }
+
+
 def _in_order(stored: Iterable[Loss], among: Iterable[Loss], *, first: bool) -> Iterator[Loss]:
-    """Stored losses and those among the candidates, the stored ones `first` or last; one between two memories."""
-    return without_circles([*stored, *among] if first else [*among, *stored])
+    """Stored losses and those among the candidates, the stored ones `first` or last; one between two memories.
+
+    Stored ones that a policy settled are first in any case.
+    """
+    stored = list(stored)
+    settled_first = [loss for loss in stored if loss.reason is not ConflictReason.LATER]
+    return without_circles([*settled_first, *stored, *among] if first else [*settled_first, *among, *stored])
 
 
 def _conflicts(losses: Iterable[Loss], policy: ConflictPolicy) -> tuple[Conflict, ...]:
@@ -346,13 +373,3 @@ def _said_by(memories: tuple[RecalledMemory, ...], until: float | None) -> Seque
 
 def _noted_by(notes: tuple[RecalledNote, ...], until: float | None) -> Sequence[RecalledNote]:
     return notes if until is None else [one for one in notes if one.note.time.seconds <= until]
-
-
-def _said_seconds(fact: facts_pb2.Fact, until: float) -> float:
-    """When a fact was said last, as far as it is known: where that was after the time in question, first."""
-    last = _seconds(fact.last_confirmed_time.seconds, fact.last_confirmed_time.nanos)
-    return last if last <= until else _seconds(fact.first_observed_time.seconds, fact.first_observed_time.nanos)
-
-
-def _seconds(seconds: int, nanos: int) -> float:
-    return seconds + nanos / 1e9

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from mneme.semantic.v1 import facts_pb2, supersessions_pb2
+from services.common.knowledge.slots import slot_of
 from services.common.values.beside import is_beside
 from services.common.values.restatement.frames import is_negation
 from services.gateway.grants.model import MemoryKind
@@ -21,11 +22,15 @@ from services.gateway.recall.model import (
 )
 from services.gateway.recall.superseded import Superseded, covering, quoted
 
-_REASONS: Final = {
+POLICY_REASONS: Final = {
     ConflictPolicy.CONFIDENCE: ConflictReason.CONFIDENCE,
     ConflictPolicy.IMPORTANCE: ConflictReason.IMPORTANCE,
     ConflictPolicy.USER_OVERRIDE: ConflictReason.USER_CHOICE,
 }
+"""Why something stands, by the policies that look at something before time."""
+Reasons: TypeAlias = Mapping[str, ConflictReason]
+"""Why a stored pair stands as it does, by its id, where a policy settled it; of others the later side stands."""
+_BY_TIME: Final[Reasons] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +75,19 @@ Contradiction = tuple[ConflictKind, str]
 """How two things contradict each other, and about what."""
 
 
-def stored_turns(memories: Sequence[RecalledMemory], stored: Superseded, chosen: ConflictChoice) -> Iterator[Loss]:
+def stored_turns(
+    memories: Sequence[RecalledMemory], stored: Superseded, chosen: ConflictChoice, reasons: Reasons = _BY_TIME
+) -> Iterator[Loss]:
     """Turns with a statement that is known to hold no more."""
     for memory in memories:
         for one in stored.get(memory.memory_id, ()):
             if not _prefers(chosen, [memory.memory_id, *memory.fact_ids], one):
-                yield _stored_loss(one, memory.memory_id, MemoryKind.EPISODE)
+                yield _stored_loss(one, memory.memory_id, MemoryKind.EPISODE, reasons)
 
 
-def stored_facts(facts: Sequence[RecalledFact], stored: Superseded, chosen: ConflictChoice) -> Iterator[Loss]:
+def stored_facts(
+    facts: Sequence[RecalledFact], stored: Superseded, chosen: ConflictChoice, reasons: Reasons = _BY_TIME
+) -> Iterator[Loss]:
     """Facts from statements that are known to hold no more; they lose to a fact of the turn that stands, or to it.
 
     Where a part of a turn is corrected the semantic tier knows which of its facts that is about.
@@ -89,7 +98,7 @@ def stored_facts(facts: Sequence[RecalledFact], stored: Superseded, chosen: Conf
             continue
         if _prefers(chosen, [hit.memory_id, *hit.fact.derived_from], one):
             continue
-        loss = _stored_loss(one, hit.memory_id, MemoryKind.FACT)
+        loss = _stored_loss(one, hit.memory_id, MemoryKind.FACT, reasons)
         of_winner = (other.memory_id for other in facts if one.superseded_by in other.fact.derived_from)
         winner_id = next((found for found in of_winner if found != hit.memory_id), "")
         yield replace(loss, winner_id=winner_id, winner_kind=MemoryKind.FACT) if winner_id else loss
@@ -102,19 +111,28 @@ def _leaves(fact: facts_pb2.Fact, one: supersessions_pb2.Supersession) -> bool:
     return is_beside(fact.text, one.statement, f"{one.standing_statement} {one.premise}", subject=fact.subject)
 
 
-def stored_notes(notes: Sequence[RecalledNote], stored: Superseded, chosen: ConflictChoice) -> Iterator[Loss]:
-    """Notes on statements that are known to hold no more."""
+def stored_notes(
+    notes: Sequence[RecalledNote],
+    stored: Superseded,
+    chosen: ConflictChoice,
+    reasons: Reasons = _BY_TIME,
+    *,
+    quotable: Superseded | None = None,
+) -> Iterator[Loss]:
+    """Notes on statements that are known to hold no more, and those that quote one of `quotable`."""
     for recalled in notes:
         note = recalled.note
-        one = covering(stored, note.derived_from, note.content) or quoted(stored, note.content)
+        found = quoted(stored if quotable is None else quotable, note.content)
+        one = covering(stored, note.derived_from, note.content) or found
         if one is not None and not _prefers(chosen, [note.note_id, *note.derived_from], one):
-            yield _stored_loss(one, note.note_id, MemoryKind.NOTE)
+            yield _stored_loss(one, note.note_id, MemoryKind.NOTE, reasons)
 
 
-def _stored_loss(one: supersessions_pb2.Supersession, loser_id: str, loser_kind: MemoryKind) -> Loss:
+def _stored_loss(one: supersessions_pb2.Supersession, loser_id: str, loser_kind: MemoryKind, reasons: Reasons) -> Loss:
     denies = bool(one.standing_statement) and is_negation(one.statement, one.standing_statement)
     kind = ConflictKind.NEGATION if denies else ConflictKind.VALUE
-    return Loss(kind, one.statement, one.superseded_by, MemoryKind.EPISODE, loser_id, loser_kind, ConflictReason.LATER)
+    reason = reasons.get(one.supersession_id, ConflictReason.LATER)
+    return Loss(kind, one.statement, one.superseded_by, MemoryKind.EPISODE, loser_id, loser_kind, reason)
 
 
 def _prefers(chosen: ConflictChoice, losers: Sequence[str], one: supersessions_pb2.Supersession) -> bool:
@@ -165,7 +183,7 @@ def settled(
 
 def _reason(winner: Rival, loser: Rival, policy: ConflictPolicy) -> ConflictReason:
     if winner.strength(policy) > loser.strength(policy):
-        return _REASONS[policy]
+        return POLICY_REASONS[policy]
     if winner.is_over != loser.is_over:
         return ConflictReason.STILL_VALID
     return ConflictReason.LATER if winner.said_seconds > loser.said_seconds else ConflictReason.RANK
@@ -187,7 +205,12 @@ def linked_facts(facts: Sequence[facts_pb2.Fact]) -> Mapping[str, str]:
 
 
 def facts_contradict(one: facts_pb2.Fact, other: facts_pb2.Fact, chains: Mapping[str, str]) -> Contradiction | None:
-    """By the links of the semantic tier. These join neighbours in time; others of one chain are joined here."""
+    """By the links of the semantic tier. These join neighbours in time; others of one chain are joined here.
+
+    Facts of two scopes, which the tier links where readers of the earlier one see the later one, are compared by slot.
+    """
+    if one.scope != other.scope and (found := _by_slot(one, other)) is not None:
+        return found
     is_linked = other.fact_id in one.contradictions or one.fact_id in other.contradictions
     is_in_chain = chains[one.fact_id] == chains[other.fact_id]
     if not is_linked and not (is_in_chain and _differ(one.object, other.object)):
@@ -197,6 +220,22 @@ def facts_contradict(one: facts_pb2.Fact, other: facts_pb2.Fact, chains: Mapping
     if _attribute(one) != _attribute(other):
         return ConflictKind.NEGATION, f"{one.subject} {_words(one.predicate)} {one.object}".strip()
     return ConflictKind.VALUE, f"{one.subject} {_words(one.predicate)}".strip()
+
+
+def _by_slot(one: facts_pb2.Fact, other: facts_pb2.Fact) -> Contradiction | None:
+    """Two values of a slot that takes one, or yes and no of the same."""
+    if not (one.object and other.object) or one.subject.casefold() != other.subject.casefold():
+        return None
+    first, second = slot_of(one.predicate), slot_of(other.predicate)
+    if not first.name or first.name != second.name:
+        return None
+    if first.is_denied != second.is_denied:
+        is_same = one.object.casefold() == other.object.casefold()
+        subject = f"{one.subject} {_words(first.name)} {one.object}".strip()
+        return (ConflictKind.NEGATION, subject) if is_same else None
+    if first.takes_one and not first.is_denied and _differ(one.object, other.object):
+        return ConflictKind.VALUE, f"{one.subject} {_words(first.name)}".strip()
+    return None
 
 
 def from_facts(

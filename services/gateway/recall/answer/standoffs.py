@@ -47,10 +47,11 @@ class Standoffs:
     found: list[Standoff] = field(default_factory=list)
 
     def without(self, losses: Iterable[Loss]) -> list[Loss]:
-        """The losses of which one side stands."""
+        """The losses of which one side stands. Of two of one time, with nothing else between them, neither does."""
         left: list[Loss] = []
         for loss in losses:
-            if not self.reduces_all and not self._is_reduced(loss):
+            is_tie = loss.reason is ConflictReason.RANK
+            if not self.reduces_all and not is_tie and not self._is_reduced(loss):
                 left.append(loss)
             elif loss.winner_kind is loss.loser_kind:
                 both = (loss.loser_id, loss.winner_id)

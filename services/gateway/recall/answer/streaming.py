@@ -7,8 +7,8 @@ evidence, so its part holds a first ranking of turns with their texts.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
@@ -26,6 +26,7 @@ from services.gateway.recall.model import (
     TierReport,
     TierState,
 )
+from services.gateway.recall.superseded import Superseded
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class TierResult:
     facts: tuple[RecalledFact, ...] = ()
     notes: tuple[RecalledNote, ...] = ()
     recent_turns: tuple[session_pb2.SessionTurn, ...] = ()
+    superseded: Superseded = field(default_factory=dict)  # statements that are known to hold no more, by turn
+    superseded_by: Mapping[str, str] = field(default_factory=dict)  # what supersedes memories, by their ids
 
 
 Emit: TypeAlias = Callable[[TierResult], None]
@@ -44,6 +47,9 @@ Emit: TypeAlias = Callable[[TierResult], None]
 
 Derived: TypeAlias = tuple[tuple[RecalledFact, ...], tuple[RecalledNote, ...]]
 """Ranked facts and notes."""
+
+Mark: TypeAlias = Callable[[TierResult, CoarseResult], TierResult]
+"""Writes into a part what is superseded, by what is known so far."""
 
 Read: TypeAlias = tuple[tuple[RecalledMemory, ...], tuple[TierReport, ...]]
 """Ranked turns with their texts, and how the tiers took part after that."""
@@ -55,9 +61,10 @@ class EarlyResults:
     A context manager: what it does besides the pipeline ends with the block.
     """
 
-    def __init__(self, emit: Emit | None) -> None:
-        """Hands parts to `emit`; without it, does nothing."""
+    def __init__(self, emit: Emit | None, mark: Mark = lambda part, _: part) -> None:
+        """Hands parts to `emit`, as `mark` makes them; without it, does nothing."""
         self._emit = emit
+        self._mark = mark
         self._emitted: set[Tier] = set()
         self._read: list[str] = []
         self._first: asyncio.Task[None] | None = None
@@ -110,12 +117,13 @@ class EarlyResults:
                     facts=facts if tier is Tier.SEMANTIC else (),
                     notes=notes if tier is Tier.AGENTIC else (),
                     recent_turns=seen.recent_turns if tier is Tier.SESSION else (),
-                )
+                ),
+                seen,
             )
 
         return on_response
 
-    def finish(self, memories: tuple[RecalledMemory, ...], reports: Sequence[TierReport]) -> None:
+    def finish(self, memories: tuple[RecalledMemory, ...], reports: Sequence[TierReport], coarse: CoarseResult) -> None:
         """Emits the pipeline's own ranking where no first one was: it was too slow, failed, or was not needed."""
         if self._emit is None:
             return
@@ -123,19 +131,20 @@ class EarlyResults:
             if self._first.done():
                 self._first.result()  # a fault of a stage is not hidden
             self._first.cancel()
-        self._send(TierResult(_report_of(Tier.EPISODIC, reports), memories=memories))
+        self._send(TierResult(_report_of(Tier.EPISODIC, reports), memories=memories), coarse)
 
     async def _rank_first(self, rank: Callable[[CoarseResult], Awaitable[Read]], seen: CoarseResult) -> None:
         memories, reports = await rank(seen)
         report = _report_of(Tier.EPISODIC, reports)
         if report.state is TierState.RESPONDED:  # else the pipeline tries again
-            self._send(TierResult(report, memories=memories))
+            self._send(TierResult(report, memories=memories), seen)
 
-    def _send(self, result: TierResult) -> None:
-        tier = result.report.tier
-        if self._emit is None or tier in self._emitted or result.report.state is TierState.SKIPPED:
+    def _send(self, found: TierResult, coarse: CoarseResult) -> None:
+        tier = found.report.tier
+        if self._emit is None or tier in self._emitted or found.report.state is TierState.SKIPPED:
             return
         self._emitted.add(tier)
+        result = self._mark(found, coarse)
         self._read += [memory.memory_id for memory in result.memories]
         self._read += [fact.memory_id for fact in result.facts]
         self._read += [note.memory_id for note in result.notes]

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from services.common.dates import TimeRange, read_time_ranges
-from services.gateway.recall.question.names import Names
+from services.common.speaker_names import Names
 
 _ABOUT_USER: Final = re.compile(
     r"\b(?:i|i'm|i’m|i've|i’ve|ive|i'd|i’d|me|my|mine|myself|we|our)\b",  # noqa: RUF001

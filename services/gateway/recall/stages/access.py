@@ -1,4 +1,4 @@
-"""Writes access statistics behind the response."""
+"""Writes access statistics after the response."""
 
 from __future__ import annotations
 

@@ -116,13 +116,19 @@ class CoarseSearch:
         async def ask(tier: Tier) -> None:
             outcomes[tier] = await self._ask(tier, query, calls[tier], timeout_seconds)
             if on_outcome is not None:
-                on_outcome(tier, _result(outcomes))
+                on_outcome(tier, self._known(principal, query, _result(outcomes)))
 
         await asyncio.gather(*map(ask, _ASKED_IN_ORDER))
-        # What was known before counts where the semantic tier was not searched or has failed.
+        return self._known(principal, query, _result(outcomes))
+
+    def _known(self, principal: Principal, query: RecallQuery, result: CoarseResult) -> CoarseResult:
+        """A result with the superseded statements that are cached, and without what was not recorded in time.
+
+        What was known before counts where the semantic tier has not responded yet, was not searched, or has failed.
+        """
         cached = self._superseded.get(principal.tenant_id, query.user_id)
         result = replace(
-            _result(outcomes),
+            result,
             superseded=cached.at(query.as_of, query.known_at),
             reduced=cached.reduced_at(query.as_of, query.known_at),
         )

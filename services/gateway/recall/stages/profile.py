@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import structlog
 
@@ -23,6 +22,7 @@ from services.common.cache import CacheKind, OwnerCache
 from services.common.convert import scope_from_proto, scope_to_proto
 from services.common.errors import MnemeError
 from services.common.scope import Scope
+from services.common.sources import names_any
 from services.gateway.journal.store import JournalReader
 from services.gateway.recall.columns import episode_id_text
 from services.gateway.recall.model import (
@@ -209,23 +209,6 @@ class ProfileStage:
             return coarse, False
         sources = replace(sources, excluded=sources.excluded | coarse.sources.excluded)
         return without_excluded(replace(coarse, sources=sources)), True
-
-
-def names_any(sources: Iterable[str], wanted: Sequence[str]) -> bool:
-    """Whether one of the sources is meant by one of the names; see `Preferences` in profile.proto."""
-    return any(_is_meant(source.casefold(), name.casefold()) for source in sources for name in wanted)
-
-
-def _is_meant(source: str, name: str) -> bool:
-    if source == name:
-        return True
-    try:
-        parts = urlsplit(source if "//" in source else f"//{source}")
-        host = parts.hostname or ""
-    except ValueError:  # no address
-        return False
-    path = parts.path if "//" in source else source
-    return ("." in name and (host == name or host.endswith(f".{name}"))) or path.endswith(f".{name.lstrip('.')}")
 
 
 def admitted(coarse: CoarseResult, profile: AppliedProfile, query: RecallQuery) -> CoarseResult:

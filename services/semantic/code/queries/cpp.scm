@@ -14,9 +14,14 @@
 (enumerator name: (identifier) @variable)
 (translation_unit (declaration declarator: (init_declarator) @variable))
 (translation_unit (declaration declarator: (identifier) @variable))
+(namespace_definition body: (declaration_list (declaration declarator: (init_declarator) @variable)))
+(namespace_definition body: (declaration_list (declaration declarator: (identifier) @variable)))
 (call_expression function: (_) @call)
 (new_expression type: (_) @call)
 (preproc_include) @import
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @inherits)
 (type_identifier) @type
+(declaration) @typed
+(field_declaration) @typed
+(parameter_declaration) @typed
 (identifier) @use

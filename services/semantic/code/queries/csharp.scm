@@ -22,4 +22,11 @@
 (method_declaration returns: [(identifier) (generic_name) (qualified_name)] @type)
 (property_declaration type: [(identifier) (generic_name) (qualified_name)] @type)
 (attribute name: (_) @type)
+(event_declaration name: (identifier) @variable)
+(event_field_declaration (variable_declaration (variable_declarator name: (identifier) @variable)))
+(indexer_declaration) @function
+(operator_declaration) @function
+(parameter type: (_) name: (identifier)) @typed
+(variable_declaration) @typed
+(property_declaration) @typed
 (identifier) @use

@@ -11,7 +11,11 @@
 (package_clause (package_identifier) @package)
 (field_declaration !name type: [(type_identifier) (qualified_type)] @inherits)
 (field_declaration !name type: (pointer_type [(type_identifier) (qualified_type)] @inherits))
-(type_elem (type_identifier) @inherits)
+(field_declaration !name type: (generic_type type: [(type_identifier) (qualified_type)] @inherits))
+(interface_type (type_elem . [(type_identifier) (qualified_type)] @inherits .))
+(parameter_declaration name: (identifier) type: (_)) @typed
+(var_spec name: (identifier) type: (_)) @typed
+(field_declaration name: (field_identifier) type: (_)) @typed
 (composite_literal type: [(type_identifier) (qualified_type)] @call)
 (type_identifier) @type
 (qualified_type) @type

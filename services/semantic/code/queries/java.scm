@@ -18,4 +18,8 @@
 (type_identifier) @type
 (marker_annotation name: (_) @type)
 (annotation name: (_) @type)
+(formal_parameter) @typed
+(local_variable_declaration) @typed
+(field_declaration) @typed
+(enhanced_for_statement) @typed
 (identifier) @use

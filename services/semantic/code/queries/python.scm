@@ -3,6 +3,8 @@
 (module (expression_statement (assignment left: (identifier) @variable)))
 (module (expression_statement (assignment left: (pattern_list (identifier) @variable))))
 (class_definition body: (block (expression_statement (assignment left: (identifier) @variable))))
+(module (type_alias_statement left: (type (identifier) @variable)))
+(class_definition body: (block (type_alias_statement left: (type (identifier) @variable))))
 (call function: (_) @call)
 (decorator [(identifier) (attribute)] @call)
 (import_statement) @import

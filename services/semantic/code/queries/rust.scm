@@ -19,4 +19,7 @@
 (trait_bounds (type_identifier) @type)
 (trait_item bounds: (trait_bounds [(type_identifier) (scoped_type_identifier)] @inherits))
 (type_identifier) @type
+(parameter) @typed
+(let_declaration type: (_)) @typed
+(field_declaration) @typed
 (identifier) @use

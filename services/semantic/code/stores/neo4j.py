@@ -10,9 +10,10 @@ from typing import Any, Final, LiteralString
 
 from services.common.encryption.cipher import Cipher
 from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
-from services.common.errors import LimitExceeded, NotFound
+from services.common.errors import Conflict, LimitExceeded, NotFound
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.neo4j.removal import RemovalQueries, query_step, remove_in_pages
 from services.common.owners import Owner, TenantId, UserId
 from services.semantic.code.model import (
     Deletion,
@@ -49,11 +50,9 @@ ON CREATE SET r.epoch = $epoch, r.revision = 0, r.file_count = 0, r.line_count =
 SET r.works = coalesce(r.works, 0) + 1
 RETURN {_SUMMARY} AS found
 """
-# Taken where content is encrypted, before any other.
-LOCK_CODE: Final[LiteralString] = """
-MERGE (o:MnemeCodeOwner {tenant_id: $tenant_id, user_id: $user_id})
-SET o.works = coalesce(o.works, 0) + 1
-"""
+# Taken where content is encrypted, before any other, and where all of a user goes.
+OWNER: Final = RemovalQueries.of("MnemeCodeOwner")
+LOCK_CODE: Final[LiteralString] = OWNER.lock
 PUT: Final[LiteralString] = """
 UNWIND $rows AS row
 MERGE (f:MnemeCodeFile {
@@ -91,6 +90,23 @@ WHERE f.path IS NOT NULL
 WITH f, f.path AS gone
 DELETE f
 RETURN gone
+"""
+# Of a user, `limit` at most: what one transaction removes is bounded.
+REMOVE_REPOSITORIES: Final[LiteralString] = """
+MATCH (r:MnemeCodeRepository {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX r:MnemeCodeRepository(tenant_id, user_id, repository_id)
+WHERE r.repository_id IS NOT NULL
+WITH r, r.repository_id AS repository_id LIMIT $limit
+DELETE r
+RETURN repository_id
+"""
+REMOVE_FILES: Final[LiteralString] = """
+MATCH (f:MnemeCodeFile {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX f:MnemeCodeFile(tenant_id, user_id, repository_id, path)
+WHERE f.repository_id IS NOT NULL AND f.path IS NOT NULL
+WITH f LIMIT $limit
+DELETE f
+RETURN count(*) AS removed
 """
 DIGESTS: Final[LiteralString] = f"""
 UNWIND $paths AS path
@@ -138,13 +154,15 @@ RETURN user_id
 """
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LOCK,
-    LOCK_CODE,
+    *OWNER.all,
     PUT,
     REMOVE,
     COUNT,
     RAISE,
     DELETE,
     DELETE_FILES,
+    REMOVE_REPOSITORIES,
+    REMOVE_FILES,
     DIGESTS,
     CONTENTS,
     HEAD,
@@ -156,15 +174,26 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
 """For the test that reads their plans."""
 
 _FILES_MAX: Final = 1_000_000
+_REMOVED_MAX: Final = 500
+"""Files have contents: fewer of them than of other nodes go in one transaction."""
 
 
 class Neo4jCodeStore:
     """A `CodeStore`. A file is a node with what it defines inside; the graph is built in memory from these."""
 
-    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
-        """Uses a graph whose migrations ran; its owner closes it. What is read of files is encrypted by `keys`."""
+    def __init__(
+        self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS, removed_max: int = _REMOVED_MAX
+    ) -> None:
+        """Uses a graph whose migrations ran; its owner closes it.
+
+        Args:
+            graph: Where repositories are.
+            keys: Encrypt what is read of files.
+            removed_max: Files that one transaction removes at most where all of a user goes.
+        """
         self._graph = graph
         self._keys = keys
+        self._removed_max = removed_max
 
     async def digests(self, owner: Owner, repository_id: str, paths: Sequence[str]) -> Mapping[str, FileState]:
         """See `CodeStore.digests`."""
@@ -228,7 +257,12 @@ class Neo4jCodeStore:
             records = _records(transaction, owner, await self._sealing(transaction, owner))
             return await once(records, lambda: remove(transaction, records))
 
-        return await self._graph.write(work)
+        try:
+            return await self._graph.write(work)
+        except (Conflict, NotFound):
+            # An equal call at the same time may have deleted it, and stored the record of the request, since that was
+            # looked up.
+            return await self._graph.write(work)
 
     async def head(self, owner: Owner, repository_id: str) -> RepositoryHead | None:
         """See `CodeStore.head`."""
@@ -268,18 +302,18 @@ class Neo4jCodeStore:
         return [UserId(row["user_id"]) for row in found]
 
     async def remove_owner(self, owner: Owner) -> int:
-        """See `CodeStore.remove_owner`."""
-        names = [one.repository_id for one in await self.list_repositories(owner, after=None, limit=_FILES_MAX)]
+        """See `CodeStore.remove_owner`. Page by page; repositories first, so that none is read any more."""
+        key = {"tenant_id": owner.tenant_id, "user_id": owner.user_id}
 
-        async def work(transaction: GraphTransaction) -> int:
-            for name in names:
-                await transaction.run(DELETE, _key(owner, name))
-                await transaction.run(DELETE_FILES, _key(owner, name))
-            records = _records(transaction, owner, GraphSealing(self._keys, transaction, owner))
-            await records.erase(owner.user_id, [repository_resource(name) for name in names])
-            return len(names)
+        async def remove_repositories(transaction: GraphTransaction, limit: int) -> int:
+            gone = await transaction.run(REMOVE_REPOSITORIES, {**key, "limit": limit})
+            resources = [repository_resource(row["repository_id"]) for row in gone]
+            if resources:
+                await Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY).erase(owner.user_id, resources)
+            return len(resources)
 
-        return await self._graph.write(work) if names else 0
+        steps = (remove_repositories, query_step(REMOVE_FILES, key))
+        return await remove_in_pages(self._graph, steps, key, queries=OWNER, limit=self._removed_max)
 
     async def _sealing(self, transaction: GraphTransaction, owner: Owner) -> GraphSealing:
         """The user's cipher, under a lock that a destruction of the key takes too, as it takes none of repositories."""

@@ -41,6 +41,7 @@ VALUES ($1, $2, $3, 0, 0, 0, $4, $4)
 ON CONFLICT (tenant_id, user_id, repository_id) DO UPDATE SET revision = r.revision
 RETURNING revision, file_count, line_count, create_time, update_time
 """
+_LOCK_EXISTING: Final = f"SELECT 1 FROM semantic.code_repositories WHERE {_REPOSITORY} FOR UPDATE"  # noqa: S608
 _PUT: Final = """
 INSERT INTO semantic.code_files (tenant_id, user_id, repository_id, path, digest, language, status, line_count, content,
     revision)
@@ -147,6 +148,8 @@ class PostgresCodeStore:
         async with tenant_transaction(self._pool, owner.tenant_id) as connection:
             sealing = OwnerSealing(self._keys, connection, owner)
             await sealing.cipher(is_new=True)  # before other locks
+            # Before the record of the request is looked up: of two equal calls at once, the second finds it.
+            await connection.execute(_LOCK_EXISTING, *key)
             records = _records(connection, owner, sealing)
 
             async def work() -> Deletion:

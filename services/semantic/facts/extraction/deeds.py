@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from services.common.knowledge.slots import denied
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.events import is_vague_deed
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.people import Verb
 from services.semantic.facts.extraction.reader import Finding, Reader, is_vague, without_duration
 from services.semantic.facts.extraction.words import FREQUENCY
-from services.semantic.facts.slots import denied
 
 _Findings = list[Finding]
 

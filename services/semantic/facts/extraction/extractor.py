@@ -10,6 +10,7 @@ from typing import Final
 
 from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
+from services.common.knowledge.slots import slot_of
 from services.common.parsing.model import ParsedText
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
 from services.common.values.reading.irony import goes_on_ironically
@@ -32,7 +33,6 @@ from services.semantic.facts.extraction.subjects import Subject
 from services.semantic.facts.extraction.tree import Tree
 from services.semantic.facts.extraction.vocabulary import predicate_of
 from services.semantic.facts.model import FactDraft
-from services.semantic.facts.slots import slot_of
 
 _SHARED: Final = 0.95
 """What is said of several people may not hold of each."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from services.common.knowledge.slots import denied
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.reader import Finding, Reader, bare, is_vague, without_duration
-from services.semantic.facts.slots import denied
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from services.common.knowledge.slots import denied
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.people import Verb, company_at, deep, role_of, work
 from services.semantic.facts.extraction.reader import Finding, Reader, bare, is_vague, without_duration
 from services.semantic.facts.extraction.subjects import is_kin
-from services.semantic.facts.slots import denied
 
 _Findings = list[Finding]
 

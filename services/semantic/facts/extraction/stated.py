@@ -15,6 +15,7 @@ from typing import Final
 
 from services.common.errors import StoreUnavailable
 from services.common.interactions import SourceInteraction
+from services.common.knowledge.slots import named, slot_of
 from services.common.owners import InteractionId, UserId
 from services.common.parsing.model import ParsedText, Token
 from services.common.parsing.port import Parser, ParserFailedError, ParserMissingError
@@ -25,7 +26,6 @@ from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.person import straight_quotes
 from services.semantic.facts.extraction.tree import Tree
 from services.semantic.facts.model import FactDraft
-from services.semantic.facts.slots import named, slot_of
 
 _USER: Final = re.compile(r"(?:the )?user(?='s | )", re.IGNORECASE)
 _STAND_IN: Final = "Ada"

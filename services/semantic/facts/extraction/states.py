@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from services.common.knowledge.slots import denied
 from services.semantic.facts.extraction import nouns
 from services.semantic.facts.extraction.lexicon import word_set
 from services.semantic.facts.extraction.people import Verb, company_at, deep
 from services.semantic.facts.extraction.possessions import diet_at
 from services.semantic.facts.extraction.reader import Finding, Reader, bare, is_vague, without_duration
 from services.semantic.facts.extraction.subjects import is_kin
-from services.semantic.facts.slots import denied
 
 _Findings = list[Finding]
 

@@ -15,6 +15,7 @@ from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.neo4j.removal import REMOVED_MAX, query_step, remove_in_pages
 from services.common.owners import InteractionId, Owner, TenantId, UserId
 from services.common.scope import Reader, Scope, keys_seen
 from services.semantic.config import EvidenceSettings
@@ -55,6 +56,16 @@ _T = TypeVar("_T")
 _ALL: Final = 2**31 - 1
 """A bound of statements that no fact reaches."""
 
+# Facts first: once they are gone, nothing is found any more.
+_REMOVAL: Final[tuple[LiteralString, ...]] = (
+    cypher.REMOVE_OWNER,
+    cypher.REMOVE_STATEMENTS_OF_OWNER,
+    supports.REMOVE_OF_OWNER,
+    merges.REMOVE_OWNER,
+    cypher.FORGET_RESULTS_OF_OWNER,
+    IDEMPOTENCY.erase_some,
+)
+
 _BEFORE_ALL: Final = FactPosition(datetime.max.replace(tzinfo=UTC), FactId(""))
 """Where the first page of a list begins."""
 
@@ -69,6 +80,7 @@ class Neo4jFactStore:
         *,
         search_candidates: int = 512,
         keys: GraphDataKeys = NO_GRAPH_DATA_KEYS,
+        removed_max: int = REMOVED_MAX,
     ) -> None:
         """Use a graph whose migrations ran; its owner closes it.
 
@@ -78,8 +90,10 @@ class Neo4jFactStore:
             search_candidates: Facts that a search takes from the index, >= 1. The index is approximate where more
                 facts than that pass its filters; else it compares them all, so that the search is exact.
             keys: What texts of facts are encrypted with.
+            removed_max: Nodes that one transaction removes at most where all of a user goes.
         """
         self._graph = graph
+        self._removed_max = removed_max
         self._keys = keys
         self._evidence = evidence or EvidenceSettings()
         self._search_candidates = search_candidates
@@ -157,13 +171,10 @@ class Neo4jFactStore:
         return await self._write(owner, lambda writer: writer.change(cypher.RESTORE, fact_ids))
 
     async def remove_owner(self, owner: Owner) -> int:
-        """Remove all facts of a user."""
-
-        async def work(writer: _Neo4jFactWriter) -> int:
-            await writer.idempotency.erase(owner.user_id)
-            return await writer.remove_all()
-
-        return await self._write(owner, work)
+        """Remove all facts of a user, page by page; the count includes pages of earlier calls that were interrupted."""
+        key = _key(owner)
+        steps = [query_step(query, key) for query in _REMOVAL]
+        return await remove_in_pages(self._graph, steps, key, queries=cypher.OWNER, limit=self._removed_max)
 
     async def users(self, tenant_id: TenantId, *, after: UserId, limit: int) -> list[UserId]:
         """One query, by an index."""
@@ -310,15 +321,6 @@ class _Neo4jFactWriter:
         mentions = (cypher.UNLINK, cypher.FORGET_RESULTS, merges.REMOVE_FACTS, supports.REMOVE_OF_FACTS)
         for query in (*mentions, cypher.REMOVE_FACTS):
             await self._run(query, fact_ids=list(fact_ids))
-
-    async def remove_all(self) -> int:
-        """Remove all facts of the user; how many there were."""
-        await self._run(cypher.FORGET_RESULTS_OF_OWNER)
-        await self._run(cypher.REMOVE_STATEMENTS_OF_OWNER)
-        await self._run(merges.REMOVE_OWNER)
-        await self._run(supports.REMOVE_OF_OWNER)
-        [row] = await self._run(cypher.REMOVE_OWNER)
-        return int(row["changed"])
 
     async def change(self, query: LiteralString, fact_ids: Sequence[FactId]) -> int:
         """Run a query on facts; how many it changed."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final, LiteralString
 
+from services.common.neo4j.removal import RemovalQueries
 from services.semantic.stores.neo4j import microseconds
 
 # Columns, whose names travel once, and no nodes. Times are integers; vectors stay where they are: both read slowly.
@@ -36,10 +37,8 @@ _STATEMENT: Final[LiteralString] = f"""s {{
 }}"""
 
 # The node is locked until the transaction ends: the next one waits here, and reads what this one has written.
-LOCK_OWNER: Final[LiteralString] = """
-MERGE (o:MnemeFactOwner {tenant_id: $tenant_id, user_id: $user_id})
-SET o.works = coalesce(o.works, 0) + 1
-"""
+OWNER: Final = RemovalQueries.of("MnemeFactOwner")
+LOCK_OWNER: Final[LiteralString] = OWNER.lock
 
 EXTRACTED: Final[LiteralString] = """
 UNWIND $interaction_ids AS interaction_id
@@ -207,26 +206,32 @@ SET f.status = f.previous_status, f.previous_status = null, f.revision = f.revis
 RETURN count(*) AS changed
 """
 
+# Of a user, `limit` at most: what one transaction removes is bounded.
 REMOVE_OWNER: Final[LiteralString] = """
 MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
 WHERE f.fact_id IS NOT NULL
+WITH f LIMIT $limit
 DETACH DELETE f
-RETURN count(*) AS changed
+RETURN count(*) AS removed
 """
 
 REMOVE_STATEMENTS_OF_OWNER: Final[LiteralString] = """
 MATCH (s:MnemeStatement {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX s:MnemeStatement(tenant_id, user_id, fact_id, statement_id)
 WHERE s.fact_id IS NOT NULL AND s.statement_id IS NOT NULL
+WITH s LIMIT $limit
 DETACH DELETE s
+RETURN count(*) AS removed
 """
 
 FORGET_RESULTS_OF_OWNER: Final[LiteralString] = """
 MATCH (e:MnemeExtraction {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX e:MnemeExtraction(tenant_id, user_id, interaction_id)
 WHERE e.interaction_id IS NOT NULL AND size(e.fact_ids) > 0
+WITH e LIMIT $limit
 SET e.fact_ids = []
+RETURN count(*) AS removed
 """
 
 PUT_FACTS: Final[LiteralString] = """
@@ -330,7 +335,7 @@ RETURN user_id
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     USERS,
     ACTIVE_TIME,
-    LOCK_OWNER,
+    *OWNER.all,
     EXTRACTED,
     ADD_EXTRACTED,
     RECORDS,

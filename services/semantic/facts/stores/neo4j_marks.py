@@ -12,7 +12,7 @@ from services.common.owners import InteractionId, Owner
 from services.semantic.config import EvidenceSettings
 from services.semantic.facts.ends import MarkedStatement, SentenceMark
 from services.semantic.facts.model import FactId
-from services.semantic.stores.neo4j import known_moment_of, microseconds
+from services.semantic.stores.neo4j import known_moment_of, microseconds, moment_of
 from services.semantic.stores.neo4j_sealing import SUPERSESSIONS
 from services.semantic.supersession.model import Reason, State
 
@@ -33,10 +33,19 @@ CALL (t) {{
     USING INDEX x:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
     WHERE x.loser_number IS NOT NULL AND x.state IN [1, 4]
         AND (x.loser_number IN coalesce(t.sentences, []) OR x.loser_number = -1)
+    // A change is called off where the statement that tells of it is superseded before its day.
+    OPTIONAL MATCH (w:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id, loser_id: x.winner_id}})
+    USING INDEX w:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
+    WHERE w.loser_number IS NOT NULL AND (w.loser_number = x.winner_number OR w.loser_number = -1)
+        AND w.state = 1 AND w.end_time < x.end_time AND NOT coalesce(x.is_turned, false)
+    WITH x, min(w.create_time) AS called_off_time
     RETURN collect(x {{
         .supersession_id, .state, .reason, .winner_id, .statement, .standing_statement,
         premise: coalesce(x.premise, ""), is_called_wrong: coalesce(x.is_called_wrong, false),
-        end_time: {microseconds("x.end_time")}, create_time: {microseconds("x.create_time")}
+        create_time: {microseconds("x.create_time")},
+        end_time: CASE WHEN coalesce(x.is_turned, false) AND x.create_time < x.end_time
+            THEN {microseconds("x.create_time")} ELSE {microseconds("x.end_time")} END,
+        called_off_time: {microseconds("called_off_time")}
     }}) AS marks
 }}
 CALL (t) {{
@@ -134,6 +143,7 @@ def _statement(found: Mapping[str, Any], cipher: Cipher) -> MarkedStatement:
                 mark["reason"] == Reason.CORRECTED,
                 mark["statement"],
                 mark["is_called_wrong"],
+                moment_of(mark["called_off_time"]),
             )
             for mark in marks
             if mark["state"] == State.APPLIED

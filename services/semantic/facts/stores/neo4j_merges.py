@@ -82,7 +82,9 @@ DELETE g
 """
 REMOVE_OWNER: Final[LiteralString] = f"""
 {_OWN}
+WITH g LIMIT $limit
 DELETE g
+RETURN count(*) AS removed
 """
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     GET,

@@ -68,7 +68,9 @@ DETACH DELETE s
 """
 REMOVE_OF_OWNER: Final[LiteralString] = f"""
 {_OWN}
+WITH s LIMIT $limit
 DETACH DELETE s
+RETURN count(*) AS removed
 """
 # Status: tentative or stable. The score is (1 + cosine) / 2.
 SIMILAR: Final[LiteralString] = f"""

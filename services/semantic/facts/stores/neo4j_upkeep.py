@@ -11,6 +11,7 @@ import numpy as np
 from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, opened_in_graph
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.neo4j.owners import page_of_owners
 from services.common.owners import Owner, TenantId, UserId
 from services.semantic.facts.model import FactId, FactStatus
 from services.semantic.facts.stores.neo4j_cypher import ACTIVE_TIME, LOCK_OWNER
@@ -19,17 +20,14 @@ from services.semantic.stores.neo4j import known_moment_of, microseconds, moment
 from services.semantic.stores.neo4j_sealing import FACTS
 
 # Users in the order of their key; facts are counted for those of one page.
-COUNTS: Final[LiteralString] = """
-MATCH (o:MnemeFactOwner)
-USING INDEX o:MnemeFactOwner(tenant_id, user_id)
-WHERE o.tenant_id >= $tenant_id AND o.user_id IS NOT NULL AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
-WITH o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY tenant_id, user_id LIMIT $limit
-CALL (tenant_id, user_id) {
-    MATCH (f:MnemeFact {tenant_id: tenant_id, user_id: user_id})
+COUNTS: Final[LiteralString] = f"""
+CYPHER 25
+{page_of_owners("MnemeFactOwner")}CALL (tenant_id, user_id) {{
+    MATCH (f:MnemeFact {{tenant_id: tenant_id, user_id: user_id}})
     USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
     WHERE f.fact_id IS NOT NULL AND f.status < 3
     RETURN count(f) AS count
-}
+}}
 RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
 """
 COUNT: Final[LiteralString] = """

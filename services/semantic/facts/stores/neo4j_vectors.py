@@ -10,24 +10,22 @@ from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, 
 from services.common.maintenance.neo4j import check_graph_fence
 from services.common.model_change import EmbeddedText
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.neo4j.owners import BEHIND_ALL_IDS, page_of_owners
 from services.common.owners import Owner, TenantId, UserId
 from services.semantic.facts.stores.neo4j_cypher import LOCK_OWNER
 from services.semantic.facts.stores.neo4j_records import graph_vector
 from services.semantic.stores.neo4j_sealing import FACTS
 
 # Users in the order of their key, each with whether there is a fact of another model.
-OWNERS: Final[LiteralString] = """
-MATCH (o:MnemeFactOwner)
-USING INDEX o:MnemeFactOwner(tenant_id, user_id)
-WHERE o.tenant_id >= $tenant_id AND o.user_id IS NOT NULL AND (o.tenant_id > $tenant_id OR o.user_id > $user_id)
-WITH o.tenant_id AS tenant_id, o.user_id AS user_id ORDER BY tenant_id, user_id LIMIT $limit
-CALL (tenant_id, user_id) {
-    MATCH (f:MnemeFact {tenant_id: tenant_id, user_id: user_id})
+OWNERS: Final[LiteralString] = f"""
+CYPHER 25
+{page_of_owners("MnemeFactOwner")}CALL (tenant_id, user_id) {{
+    MATCH (f:MnemeFact {{tenant_id: tenant_id, user_id: user_id}})
     USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
     WHERE f.fact_id IS NOT NULL AND f.embedding_model <> $model
     WITH f LIMIT 1
     RETURN count(f) AS count
-}
+}}
 RETURN tenant_id, user_id, count ORDER BY tenant_id, user_id
 """
 COUNT: Final[LiteralString] = """
@@ -45,8 +43,9 @@ RETURN count(f) AS count
 FORMER: Final[LiteralString] = """
 MATCH (f:MnemeFact {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX f:MnemeFact(tenant_id, user_id, fact_id)
-WHERE f.fact_id IS NOT NULL AND f.embedding_model <> $model AND ($before = '' OR f.fact_id < $before)
-RETURN f.fact_id AS fact_id ORDER BY fact_id DESC LIMIT $limit
+WHERE f.fact_id < $before AND f.embedding_model <> $model
+WITH f ORDER BY f.tenant_id DESC, f.user_id DESC, f.fact_id DESC LIMIT $limit
+RETURN f.fact_id AS fact_id ORDER BY fact_id DESC
 """
 TEXTS: Final[LiteralString] = """
 UNWIND $fact_ids AS fact_id
@@ -99,7 +98,7 @@ class Neo4jFactVectors:
 
     async def former(self, owner: Owner, *, model: str, before: str, limit: int) -> Sequence[str]:
         """See `FormerVectorStore.former`."""
-        parameters = {"model": model, "before": before, "limit": limit}
+        parameters = {"model": model, "before": before or BEHIND_ALL_IDS, "limit": limit}
         return [row["fact_id"] for row in await self._graph.read(FORMER, _key(owner) | parameters)]
 
     async def texts(self, owner: Owner, row_ids: Sequence[str]) -> Sequence[EmbeddedText]:

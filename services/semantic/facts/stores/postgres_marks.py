@@ -19,9 +19,15 @@ from services.semantic.facts.model import FactId
 from services.semantic.stores.postgres_sealing import SUPERSESSIONS
 from services.semantic.supersession.model import Reason, State
 
+# A change is called off where the statement that tells of it is superseded before its day.
 _FIELDS: Final = """
-    x.supersession_id, x.state, x.reason, x.winner_id, x.end_time, x.create_time, x.statement, x.standing_statement,
-    x.premise, x.is_called_wrong
+    x.supersession_id, x.state, x.reason, x.winner_id, x.create_time, x.statement, x.standing_statement, x.premise,
+    x.is_called_wrong, CASE WHEN x.is_turned THEN least(x.end_time, x.create_time) ELSE x.end_time END AS end_time,
+    (
+        SELECT min(w.create_time) FROM semantic.supersessions AS w
+        WHERE w.tenant_id = $1 AND w.user_id = $2 AND w.loser_id = x.winner_id
+            AND w.loser_number IN (x.winner_number, -1) AND w.state = 1 AND w.end_time < x.end_time AND NOT x.is_turned
+    ) AS called_off_time
     FROM semantic.supersessions AS x WHERE x.tenant_id = $1 AND x.user_id = $2
 """
 # Look-ups for each statement, by their indexes, whatever the database knows of how many marks a user has.
@@ -140,4 +146,5 @@ def _mark(row: Row) -> SentenceMark:
         row["reason"] == Reason.CORRECTED,
         row["statement"],
         row["is_called_wrong"],
+        row["called_off_time"],
     )

@@ -10,8 +10,9 @@ from typing import Any, Final, LiteralString, TypeVar
 from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, GraphSealing, opened_in_graph
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
-from services.common.neo4j.graph import Graph, GraphTransaction
-from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.neo4j.removal import REMOVED_MAX, RemovalQueries, query_step, remove_in_pages
+from services.common.owners import Owner, TenantId, UserId
 from services.semantic.procedures.model import JudgedRecall, Procedure, ProcedureKind, ProcedurePosition
 from services.semantic.procedures.store import ProcedureWriter
 from services.semantic.procedures.stores.records import judged_of, judged_state, procedure_of, procedure_state
@@ -21,10 +22,8 @@ from services.semantic.stores.neo4j_sealing import JUDGED_RECALLS, PROCEDURES
 _T = TypeVar("_T")
 
 # The node is locked until the transaction ends: writes of one user are serialized. It holds the revision.
-LOCK: Final[LiteralString] = """
-MERGE (o:MnemeProcedureOwner {tenant_id: $tenant_id, user_id: $user_id})
-SET o.works = coalesce(o.works, 0) + 1
-"""
+OWNER: Final = RemovalQueries.of("MnemeProcedureOwner")
+LOCK: Final[LiteralString] = OWNER.lock
 RAISE: Final[LiteralString] = """
 MATCH (o:MnemeProcedureOwner {tenant_id: $tenant_id, user_id: $user_id})
 SET o.revision = coalesce(o.revision, 0) + 1
@@ -48,7 +47,7 @@ USING INDEX p:MnemeProcedure(tenant_id, user_id, create_time)
 WHERE p.create_time IS NOT NULL
 """
 BY_SOURCE: Final[LiteralString] = f"""
-{_ALL} AND any(source IN p.derived_from WHERE source IN $interaction_ids)
+{_ALL} AND any(source IN p.derived_from WHERE source IN $source_ids)
 RETURN p.procedure_id AS procedure_id, p.state AS state ORDER BY p.procedure_id
 """
 BEYOND: Final[LiteralString] = f"""
@@ -71,8 +70,15 @@ MERGE (p:MnemeProcedure {tenant_id: $tenant_id, user_id: $user_id, procedure_id:
 SET p += $fields
 """
 DELETE: Final[LiteralString] = f"""
-{_ALL} AND ($procedure_ids IS NULL OR p.procedure_id IN $procedure_ids)
+{_ALL} AND p.procedure_id IN $procedure_ids
 WITH p, p.procedure_id AS procedure_id
+DELETE p
+RETURN procedure_id
+"""
+# Of a user, `limit` at most: what one transaction removes is bounded.
+REMOVE: Final[LiteralString] = f"""
+{_ALL}
+WITH p, p.procedure_id AS procedure_id LIMIT $limit
 DELETE p
 RETURN procedure_id
 """
@@ -98,6 +104,12 @@ TRIM_JUDGED: Final[LiteralString] = f"""
 WITH j ORDER BY j.time DESC, j.recall_id SKIP $count_max
 DELETE j
 """
+REMOVE_JUDGED: Final[LiteralString] = f"""
+{_ALL_JUDGED}
+WITH j LIMIT $limit
+DELETE j
+RETURN count(*) AS removed
+"""
 
 # By the index of the key: each of its properties has to be asked for.
 USERS: Final[LiteralString] = """
@@ -110,7 +122,7 @@ RETURN user_id
 
 ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     USERS,
-    LOCK,
+    *OWNER.all,
     RAISE,
     REVISION,
     GET,
@@ -125,6 +137,8 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     JUDGED_BETWEEN,
     PUT_JUDGED,
     TRIM_JUDGED,
+    REMOVE,
+    REMOVE_JUDGED,
 )
 """For the test that reads their plans."""
 
@@ -132,10 +146,19 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
 class Neo4jProcedureStore:
     """A `ProcedureStore`."""
 
-    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
-        """Uses a graph whose migrations ran; its owner closes it. States are encrypted by `keys`."""
+    def __init__(
+        self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS, removed_max: int = REMOVED_MAX
+    ) -> None:
+        """Uses a graph whose migrations ran; its owner closes it.
+
+        Args:
+            graph: Where procedures are.
+            keys: Encrypt states.
+            removed_max: Nodes that one transaction removes at most where all of a user goes.
+        """
         self._graph = graph
         self._keys = keys
+        self._removed_max = removed_max
 
     async def write(self, owner: Owner, work: Callable[[ProcedureWriter], Awaitable[_T]]) -> _T:
         """A transaction that holds the user's node."""
@@ -145,6 +168,16 @@ class Neo4jProcedureStore:
             return await work(_Neo4jProcedureWriter(transaction, owner, self._keys))
 
         return await self._graph.write(unit)
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """See `ProcedureStore.remove_owner`. Page by page; the count includes those of interrupted calls before."""
+        key = _key(owner)
+
+        async def remove(transaction: GraphTransaction, limit: int) -> int:
+            return await _forget(transaction, owner, await transaction.run(REMOVE, {**key, "limit": limit}))
+
+        steps = (remove, query_step(REMOVE_JUDGED, key))
+        return await remove_in_pages(self._graph, steps, key, queries=OWNER, limit=self._removed_max)
 
     async def get(self, owner: Owner, procedure_id: str) -> Procedure | None:
         """See `ProcedureStore.get`."""
@@ -208,9 +241,9 @@ class _Neo4jProcedureWriter:
         found = await self._procedures(BY_IDENTITY, identity=identity)
         return found[0] if found else None
 
-    async def by_source(self, interaction_ids: Sequence[InteractionId]) -> Sequence[Procedure]:
+    async def by_source(self, source_ids: Sequence[str]) -> Sequence[Procedure]:
         """See `ProcedureWriter.by_source`."""
-        return await self._procedures(BY_SOURCE, interaction_ids=list(interaction_ids))
+        return await self._procedures(BY_SOURCE, source_ids=list(source_ids))
 
     async def beyond(self, kind: ProcedureKind, count_max: int) -> Sequence[str]:
         """See `ProcedureWriter.beyond`."""
@@ -223,7 +256,7 @@ class _Neo4jProcedureWriter:
             "kind": int(procedure.draft.kind),
             "identity": procedure.draft.identity,
             "confidence": procedure.confidence,
-            "derived_from": list(procedure.derived_from),
+            "derived_from": list(procedure.source_ids),
             "create_time": procedure.create_time,
             "state": _json(procedure_state(procedure)),
         }
@@ -236,12 +269,10 @@ class _Neo4jProcedureWriter:
 
     async def delete(self, procedure_ids: Sequence[str]) -> int:
         """See `ProcedureWriter.delete`."""
-        return await self._delete(list(procedure_ids)) if procedure_ids else 0
-
-    async def delete_all(self) -> int:
-        """See `ProcedureWriter.delete_all`."""
-        await self._transaction.run(TRIM_JUDGED, {**self._key, "count_max": 0})
-        return await self._delete(None)
+        if not procedure_ids:
+            return 0
+        removed = await self._transaction.run(DELETE, {**self._key, "procedure_ids": list(procedure_ids)})
+        return await _forget(self._transaction, self._owner, removed)
 
     async def judged(self, recall_id: str) -> JudgedRecall | None:
         """See `ProcedureWriter.judged`."""
@@ -267,13 +298,14 @@ class _Neo4jProcedureWriter:
         rows = await self._transaction.run(query, {**self._key, **named})
         return [judged_of(json.loads(row["state"])) for row in await self._sealing.opened(JUDGED_RECALLS, rows)]
 
-    async def _delete(self, procedure_ids: list[str] | None) -> int:
-        rows = await self._transaction.run(DELETE, {**self._key, "procedure_ids": procedure_ids})
-        gone = [row["procedure_id"] for row in rows]
-        if gone:
-            await self.idempotency.erase(self._owner.user_id, gone)
-            await self._transaction.run(RAISE, self._key)
-        return len(gone)
+
+async def _forget(transaction: GraphTransaction, owner: Owner, removed: Sequence[Record]) -> int:
+    """Erases responses about removed procedures, and raises the revision; how many were removed."""
+    gone = [row["procedure_id"] for row in removed]
+    if gone:
+        await Neo4jIdempotencyRecords(transaction, owner.tenant_id, IDEMPOTENCY).erase(owner.user_id, gone)
+        await transaction.run(RAISE, _key(owner))
+    return len(gone)
 
 
 def _key(owner: Owner) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from services.common.encryption.postgres import NO_DATA_KEYS, DataKeys
 from services.common.encryption.sealing import OwnerSealing, opened_of
 from services.common.idempotency.model import IdempotencyRecords
 from services.common.idempotency.postgres import PostgresIdempotencyRecords
-from services.common.owners import InteractionId, Owner, TenantId, UserId
+from services.common.owners import Owner, TenantId, UserId
 from services.common.postgres.tenancy import as_tenant, fetch_as_tenant, tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.postgres.users import users_statement
@@ -93,9 +93,11 @@ class PostgresProcedureStore:
 
     async def write(self, owner: Owner, work: Callable[[ProcedureWriter], Awaitable[_T]]) -> _T:
         """A transaction under the user's advisory lock, which ends with it; work runs once."""
-        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
-            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
-            return await work(_PostgresProcedureWriter(connection, owner, self._keys))
+        return await self._write(owner, work)
+
+    async def remove_owner(self, owner: Owner) -> int:
+        """See `ProcedureStore.remove_owner`. In one transaction."""
+        return await self._write(owner, lambda writer: writer.delete_all())
 
     async def get(self, owner: Owner, procedure_id: str) -> Procedure | None:
         """See `ProcedureStore.get`."""
@@ -133,6 +135,11 @@ class PostgresProcedureStore:
         opened = await opened_of(self._keys, self._pool, owner, PROCEDURES, found)
         return revision, [procedure_of(row["state"]) for row in opened]
 
+    async def _write(self, owner: Owner, work: Callable[[_PostgresProcedureWriter], Awaitable[_T]]) -> _T:
+        async with tenant_transaction(self._pool, owner.tenant_id) as connection:
+            await connection.execute(LOCK_USER, owner.tenant_id, owner.user_id, _SUBJECT)
+            return await work(_PostgresProcedureWriter(connection, owner, self._keys))
+
 
 class _PostgresProcedureWriter:
     """A `ProcedureWriter` in an open transaction."""
@@ -160,9 +167,9 @@ class _PostgresProcedureWriter:
         found = await self._fetch(_BY_IDENTITY, identity)
         return found[0] if found else None
 
-    async def by_source(self, interaction_ids: Sequence[InteractionId]) -> Sequence[Procedure]:
+    async def by_source(self, source_ids: Sequence[str]) -> Sequence[Procedure]:
         """See `ProcedureWriter.by_source`."""
-        return await self._fetch(_BY_SOURCE, _uuids(interaction_ids))
+        return await self._fetch(_BY_SOURCE, _uuids(source_ids))
 
     async def beyond(self, kind: ProcedureKind, count_max: int) -> Sequence[str]:
         """See `ProcedureWriter.beyond`."""
@@ -181,7 +188,7 @@ class _PostgresProcedureWriter:
             int(procedure.draft.kind),
             procedure.draft.identity,
             procedure.confidence,
-            _uuids(procedure.derived_from),
+            _uuids(procedure.source_ids),
             procedure.create_time,
             sealed["state"],
         )
@@ -192,7 +199,7 @@ class _PostgresProcedureWriter:
         return await self._delete(_uuids(procedure_ids)) if procedure_ids else 0
 
     async def delete_all(self) -> int:
-        """See `ProcedureWriter.delete_all`."""
+        """All procedures and judgements of the user; how many procedures."""
         await self._connection.execute(_DELETE_JUDGED, *self._key)
         return await self._delete(None)
 

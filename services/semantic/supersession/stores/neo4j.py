@@ -13,6 +13,7 @@ from services.common.encryption.neo4j import NO_GRAPH_DATA_KEYS, GraphDataKeys, 
 from services.common.errors import NotFound
 from services.common.idempotency.neo4j import Neo4jIdempotencyRecords
 from services.common.neo4j.graph import Graph, GraphTransaction, Record
+from services.common.neo4j.removal import REMOVED_MAX
 from services.common.owners import InteractionId, Owner
 from services.semantic.stores.neo4j import IDEMPOTENCY, known_moment_of
 from services.semantic.stores.neo4j_sealing import ASSERTIONS, SUPERSESSIONS
@@ -55,20 +56,28 @@ from services.semantic.supersession.stores.neo4j_queries import (
     LIST,
     LOCK,
     PUT,
-    REMOVE,
-    REMOVE_ASSERTIONS,
     RESTS,
     REVISION,
 )
+from services.semantic.supersession.stores.neo4j_removal import remove_owner, remove_sources
 
 
 class Neo4jSupersessionStore:
     """A `SupersessionStore`. Statements are found through the nodes of their content words."""
 
-    def __init__(self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS) -> None:
-        """Uses a graph whose migrations ran; its owner closes it. Statements are encrypted by `keys`."""
+    def __init__(
+        self, graph: Graph, *, keys: GraphDataKeys = NO_GRAPH_DATA_KEYS, removed_max: int = REMOVED_MAX
+    ) -> None:
+        """Uses a graph whose migrations ran; its owner closes it.
+
+        Args:
+            graph: Where statements are.
+            keys: Encrypt them.
+            removed_max: Nodes that one transaction deletes at most where all of a user goes.
+        """
         self._graph = graph
         self._keys = keys
+        self._removed_max = removed_max
 
     async def add(
         self,
@@ -160,11 +169,11 @@ class Neo4jSupersessionStore:
 
     async def remove_sources(self, owner: Owner, interaction_ids: Sequence[InteractionId]) -> int:
         """See `SupersessionStore.remove_sources`."""
-        return await self._remove(owner, list(interaction_ids))
+        return await remove_sources(self._graph, owner, interaction_ids)
 
     async def remove_owner(self, owner: Owner) -> int:
-        """See `SupersessionStore.remove_owner`."""
-        return await self._remove(owner, None)
+        """See `SupersessionStore.remove_owner`. Page by page, each a transaction of its own."""
+        return await remove_owner(self._graph, owner, limit=self._removed_max)
 
     async def _list(
         self,
@@ -185,20 +194,6 @@ class Neo4jSupersessionStore:
     async def _locked(self, transaction: GraphTransaction, owner: Owner) -> GraphSealing:
         await transaction.run(LOCK, key_of(owner))
         return GraphSealing(self._keys, transaction, owner)
-
-    async def _remove(self, owner: Owner, interaction_ids: list[InteractionId] | None) -> int:
-        named = {**key_of(owner), "interaction_ids": interaction_ids}
-
-        async def work(transaction: GraphTransaction) -> int:
-            sealing = await self._locked(transaction, owner)
-            await transaction.run(REMOVE_ASSERTIONS, named)
-            gone = [row["supersession_id"] for row in await transaction.run(REMOVE, named)]
-            if gone:
-                await _records(transaction, owner, sealing).erase(owner.user_id, gone)
-                await transaction.run(CHANGED, key_of(owner))
-            return len(gone)
-
-        return await self._graph.write(work)
 
 
 def _parts(assertions: Sequence[Assertion], cipher: Cipher) -> list[list[dict[str, Any]]]:
@@ -241,7 +236,8 @@ async def _rests(
 ) -> list[Supersession]:
     """What rests on statements that are superseded now, and what new statements rest on superseded ones."""
     by_place = {one.place: one for pair in pairs for one in pair}
-    places = list({str(candidate.place) for _, candidate in pairs})
+    candidates = dict.fromkeys(candidate.place for _, candidate in pairs)
+    places = [{"interaction_id": place.interaction_id, "number": place.number} for place in candidates]
     rows = await transaction.run(ENDED, {**key_of(owner), "places": places})
     stored = [supersession_of(row) for row in await sealing.opened(SUPERSESSIONS, found_maps(rows))]
     ended = [one for one in found if one.ends_premises]

@@ -88,16 +88,18 @@ _FIELDS: Final[LiteralString] = f"""s {{
     end_time: {microseconds("s.end_time")}, create_time: {microseconds("s.create_time")}
 }}"""
 ENDED: Final[LiteralString] = f"""
-MATCH (s:MnemeSupersession {{tenant_id: $tenant_id, user_id: $user_id}})
-USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
-WHERE s.create_time IS NOT NULL AND s.loser_id + ":" + toString(s.loser_number) IN $places
+UNWIND $places AS place
+MATCH (s:MnemeSupersession {{
+    tenant_id: $tenant_id, user_id: $user_id, loser_id: place.interaction_id, loser_number: place.number
+}})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
 RETURN {_FIELDS} AS found
+ORDER BY s.create_time, s.supersession_id
 """
 RESTS: Final[LiteralString] = """
-MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
-USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
-WHERE s.create_time IS NOT NULL AND s.premise_place = $premise_place
-    AND (coalesce(s.decided_by, 0) <> 1 OR s.state = 2)
+MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, premise_place: $premise_place})
+USING INDEX s:MnemeSupersession(tenant_id, user_id, premise_place)
+WHERE (coalesce(s.decided_by, 0) <> 1 OR s.state = 2)
     AND (s.winner_id = $winner_id AND s.winner_number = $winner_number
         OR s.loser_id = $winner_id AND s.loser_number = $winner_number)
 SET s.state = $state
@@ -128,11 +130,12 @@ RETURN {_FIELDS} AS found
 ORDER BY s.create_time DESC, s.supersession_id
 LIMIT $limit
 """
+# Of some turns. A key goes with its last statement.
 REMOVE_ASSERTIONS: Final[LiteralString] = """
-MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id})
+UNWIND $interaction_ids AS interaction_id
+MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id, interaction_id: interaction_id})
 USING INDEX a:MnemeAssertion(tenant_id, user_id, interaction_id, number)
-WHERE a.interaction_id IS NOT NULL AND a.number IS NOT NULL
-    AND ($interaction_ids IS NULL OR a.interaction_id IN $interaction_ids)
+WHERE a.number IS NOT NULL
 OPTIONAL MATCH (a)-[:ABOUT]->(k)
 WITH collect(DISTINCT a) AS gone, collect(DISTINCT k) AS touched
 FOREACH (a IN gone | DETACH DELETE a)
@@ -142,12 +145,50 @@ WITH k WHERE NOT EXISTS { (k)<-[:ABOUT]-() }
 DELETE k
 """
 REMOVE: Final[LiteralString] = """
+UNWIND $interaction_ids AS interaction_id
+CALL (interaction_id) {
+    MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, loser_id: interaction_id})
+    USING INDEX s:MnemeSupersession(tenant_id, user_id, loser_id, loser_number)
+    WHERE s.loser_number IS NOT NULL
+    RETURN s
+    UNION
+    MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id, winner_id: interaction_id})
+    USING INDEX s:MnemeSupersession(tenant_id, user_id, winner_id, winner_number)
+    WHERE s.winner_number IS NOT NULL
+    RETURN s
+    UNION
+    MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
+    USING INDEX s:MnemeSupersession(tenant_id, user_id, premise_place)
+    WHERE s.premise_place STARTS WITH interaction_id + ":" AND coalesce(s.premise, "") <> ""
+    RETURN s
+}
+WITH DISTINCT s
+WITH s, s.supersession_id AS supersession_id
+DELETE s
+RETURN supersession_id
+"""
+# Of a user, `limit` at most: what one transaction deletes is bounded.
+REMOVE_ASSERTIONS_OF_OWNER: Final[LiteralString] = """
+MATCH (a:MnemeAssertion {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX a:MnemeAssertion(tenant_id, user_id, interaction_id, number)
+WHERE a.interaction_id IS NOT NULL AND a.number IS NOT NULL
+WITH a LIMIT $limit
+DETACH DELETE a
+RETURN count(*) AS removed
+"""
+REMOVE_KEYS_OF_OWNER: Final[LiteralString] = """
+MATCH (k:MnemeAssertionKey {tenant_id: $tenant_id, user_id: $user_id})
+USING INDEX k:MnemeAssertionKey(tenant_id, user_id, key)
+WHERE k.key IS NOT NULL AND NOT EXISTS { (k)<-[:ABOUT]-() }
+WITH k LIMIT $limit
+DELETE k
+RETURN count(*) AS removed
+"""
+REMOVE_OF_OWNER: Final[LiteralString] = """
 MATCH (s:MnemeSupersession {tenant_id: $tenant_id, user_id: $user_id})
 USING INDEX s:MnemeSupersession(tenant_id, user_id, create_time)
 WHERE s.create_time IS NOT NULL
-    AND ($interaction_ids IS NULL OR s.loser_id IN $interaction_ids OR s.winner_id IN $interaction_ids
-        OR coalesce(s.premise, "") <> "" AND split(coalesce(s.premise_place, ""), ":")[0] IN $interaction_ids)
-WITH s, s.supersession_id AS supersession_id
+WITH s, s.supersession_id AS supersession_id LIMIT $limit
 DELETE s
 RETURN supersession_id
 """
@@ -229,6 +270,9 @@ ALL_QUERIES: Final[tuple[LiteralString, ...]] = (
     LIST,
     REMOVE_ASSERTIONS,
     REMOVE,
+    REMOVE_ASSERTIONS_OF_OWNER,
+    REMOVE_KEYS_OF_OWNER,
+    REMOVE_OF_OWNER,
     QUEUED,
     QUEUED_BY_ID,
     DECIDED,

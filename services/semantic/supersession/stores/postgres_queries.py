@@ -89,7 +89,7 @@ FROM (
 ) AS r
 LEFT JOIN LATERAL (
     SELECT * FROM semantic.supersessions AS one
-    WHERE one.tenant_id = $1 AND one.user_id = $2 AND one.state IN (1, 4) AND r.marks IS DISTINCT FROM $3::bigint
+    WHERE one.tenant_id = $1 AND one.user_id = $2 AND one.state IN (1, 2, 4) AND r.marks IS DISTINCT FROM $3::bigint
         AND (r.since IS NULL OR one.marks_revision > r.since)
     ORDER BY one.create_time DESC, one.supersession_id LIMIT $4
 ) AS s ON true

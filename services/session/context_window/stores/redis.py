@@ -34,6 +34,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _SCRIPT: Final = Script.load("context_window.lua", Path(__file__).parent)
 _KINDS: Final = ("window", "items", "order", "snapshots")
 _KIND_PREFIX: Final = "context-"
+_REMOVED_KINDS: Final = (_KIND_PREFIX, "request:")
+"""Of keys that go with a user."""
 
 
 class RedisContextWindowStore:
@@ -119,14 +121,12 @@ class RedisContextWindowStore:
     async def remove_owner(self, owner: Owner, *, now: datetime) -> None:
         """See `ContextWindowStore.remove_owner`. Looks at every key of the server."""
         del now
-        for kind in (_KIND_PREFIX, "request:"):
-            await self._calls.remove(self._calls.pattern_of(owner, kind))
+        await self._calls.remove(self._calls.pattern_of(owner), kinds=_REMOVED_KINDS)
 
     async def remove_tenant(self, tenant_id: TenantId, *, now: datetime) -> None:
         """See `ContextWindowStore.remove_tenant`. Looks at every key of the server."""
         del now
-        for kind in (_KIND_PREFIX, "request:"):
-            await self._calls.remove(self._calls.pattern_of_tenant(tenant_id, kind))
+        await self._calls.remove(self._calls.pattern_of_tenant(tenant_id), kinds=_REMOVED_KINDS)
 
     async def check(self) -> None:
         """See `ContextWindowStore.check`."""

@@ -105,6 +105,7 @@ def test_spec_8_2_readiness_follows_the_stores_and_liveness_does_not(chart: Char
         ready, alive = container["readinessProbe"], container["livenessProbe"]
         if encrypted:
             assert ready["exec"] == {"command": ["python", "-m", "services.cli.probe"]}
+            assert (ready["periodSeconds"], ready["timeoutSeconds"]) == (10, 10), "each one starts a process"
             assert alive["tcpSocket"] == {"port": "grpc"}
         else:
             assert ready["grpc"] == {"port": 7700}
@@ -338,6 +339,15 @@ def test_spec_8_3_migrations_run_before_the_services_of_a_release(chart: Chart) 
     trial = chart.one("trial", "Job", "migrate")
     assert "annotations" not in trial["metadata"], "a hook would wait for engines that come after it"
     assert trial["metadata"]["name"] == "m-mneme-migrate-1"
+
+
+def test_spec_8_3_the_network_policy_of_a_migration_is_there_before_it(chart: Chart) -> None:
+    migration, policy = (chart.one("production", kind, "migrate")["metadata"] for kind in ("Job", "NetworkPolicy"))
+    weight = "helm.sh/hook-weight"
+    assert int(policy["annotations"].pop(weight)) < int(migration["annotations"].get(weight, "0"))
+    assert policy["annotations"] == migration["annotations"], "made anew for each migration, and removed after it"
+    trial = chart.one("trial", "NetworkPolicy", "migrate")
+    assert "annotations" not in trial["metadata"], "there the migration is no hook either"
 
 
 def test_the_trial_has_the_roles_of_compose(chart: Chart) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
 from google.protobuf import json_format, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
 from google.protobuf.message import Message
@@ -17,7 +19,7 @@ from google.rpc import error_details_pb2
 
 import mneme
 from mneme.common.v1 import common_pb2
-from mneme.gateway.v1 import recall_pb2
+from mneme.gateway.v1 import recall_pb2, tiers_pb2
 from services.gateway.http.json_codec import CompactJsonCodec
 
 _DEPTH: Final = 5
@@ -125,6 +127,57 @@ def test_spec_9_1_it_reads_what_it_writes_and_leaves_out_fields_of_later_version
     assert CODEC.decode(b'{"degraded": true, "ofLater": 1}', recall_pb2.RecallResponse) == recall_pb2.RecallResponse(
         degraded=True
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ('{"tiers": ["TIER_EPISODIC", "EPISODIC"]}', "tiers[1]"),
+        ('{"taskType": "NOPE"}', "taskType"),
+        ('{"task_type": ""}', "task_type"),
+        ('{"scope": {"level": "project"}}', "scope.level"),
+        ('{"scope": []}', "scope"),
+        ('{"scope": "project"}', "scope"),
+        ("[]", "the body"),
+        ('"x"', "the body"),
+        ("null", "the body"),
+    ],
+)
+def test_spec_9_1_what_the_parser_would_leave_out_is_refused_by_name(body: str, field: str) -> None:
+    with pytest.raises(ConnectError) as refused:
+        CODEC.decode(body.encode(), recall_pb2.RecallRequest)
+    assert refused.value.code is Code.INVALID_ARGUMENT
+    assert refused.value.message.startswith(f"the request is not valid: {field} must be ")
+
+
+def test_spec_9_1_an_unknown_enum_value_has_the_reason_and_the_names_that_are_known() -> None:
+    with pytest.raises(ConnectError, match="TIER_EPISODIC") as refused:
+        CODEC.decode(b'{"ofLater": {"a": ["b"]}, "tiers": ["secret words"]}', recall_pb2.RecallRequest)
+    assert "secret words" not in refused.value.message, "errors hold no content"
+    assert "UNKNOWN_ENUM_VALUE" in str([detail.message_bytes for detail in refused.value.details])
+
+
+def test_spec_9_1_enums_are_read_by_name_and_by_number() -> None:
+    body = b'{"tiers": ["TIER_EPISODIC", 2, "3", 9999], "taskType": null, "scope": {"level": "SCOPE_LEVEL_PROJECT"}}'
+    scope = common_pb2.Scope(level=common_pb2.SCOPE_LEVEL_PROJECT)
+    expected = recall_pb2.RecallRequest(scope=scope)
+    expected.tiers.extend([tiers_pb2.TIER_EPISODIC, 2, 3, 9999])  # type: ignore[list-item]
+    assert CODEC.decode(body, recall_pb2.RecallRequest) == expected
+
+
+@pytest.mark.parametrize("described", MESSAGES, ids=lambda one: one.full_name)
+def test_spec_9_1_every_message_is_read_as_protobuf_reads_it(described: Descriptor) -> None:
+    for seed in range(5):
+        message = message_factory.GetMessageClass(described)()
+        fill(message, random.Random(seed))
+        text = json_format.MessageToJson(message)
+        assert CODEC.decode(text.encode(), type(message)) == json_format.Parse(text, type(message)())
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"[" * 100_000, b'{"query": "a", "query": "b"}', b'{"query": 1}', b""])
+def test_spec_9_1_what_is_no_message_is_refused(body: bytes) -> None:
+    with pytest.raises((ValueError, json_format.ParseError, RecursionError)):
+        CODEC.decode(body, recall_pb2.RecallRequest)
 
 
 def test_spec_9_1_a_message_of_a_file_that_was_not_named_is_refused() -> None:

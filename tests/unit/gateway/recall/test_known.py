@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from mneme.agentic.v1 import notes_pb2
 from mneme.semantic.v1 import facts_pb2, supersessions_pb2
+from mneme.session.v1 import session_pb2
 from services.common.ids import Uuid7Ids, made_time
 from services.gateway.recall.model import CoarseResult
 from services.gateway.recall.stages.known import as_known
@@ -33,6 +34,20 @@ def test_spec_3_7_turns_recorded_later_are_left_out_with_what_rests_on_them_alon
     known = as_known(CoarseResult(facts=tuple(hits)), START)
     assert [hit.fact.fact_id for hit in known.facts] == ["a", "b", "d"]
     assert known.sources.excluded == {late}
+
+
+def test_spec_3_7_recent_turns_recorded_later_are_left_out() -> None:
+    turns = [session_pb2.SessionTurn(interaction_id=Uuid7Ids(FakeClock()).new_id())]
+    for name, days in (("said early", 0), ("said late", 2)):
+        turn = session_pb2.SessionTurn(interaction_id=f"6f1c9d3a-1111-4222-8333-44445555666{days}")
+        turn.turn.content = name
+        turn.turn.time.FromDatetime(START + timedelta(days=days))
+        turns.append(turn)
+    clock = FakeClock()
+    clock.advance(days=2)
+    turns.append(session_pb2.SessionTurn(interaction_id=Uuid7Ids(clock).new_id()))
+    known = as_known(CoarseResult(recent_turns=tuple(turns)), START + timedelta(days=1))
+    assert list(known.recent_turns) == turns[:2]
 
 
 def test_spec_3_7_a_supersession_recorded_later_was_not_known() -> None:

@@ -12,11 +12,12 @@ from mneme.semantic.v1 import procedures_pb2
 from services.common.convert import scope_to_proto
 from services.common.errors import StoreUnavailable
 from services.common.scope import GLOBAL_SCOPE, Scope
+from services.common.sources import names_any
 from services.gateway.journal.store import JournalReader
 from services.gateway.recall.columns import EpisodeColumns
 from services.gateway.recall.model import AppliedProfile, CoarseResult, RankedEpisode, TurnSources
 from services.gateway.recall.settings import RecallSettings
-from services.gateway.recall.stages.profile import CachedProfiles, names_any, with_preferred
+from services.gateway.recall.stages.profile import CachedProfiles, with_preferred
 from tests.unit.gateway.tiers import ADA, FakeTiers, candidates, fact_hit, uuid
 
 
@@ -34,6 +35,18 @@ from tests.unit.gateway.tiers import ADA, FakeTiers, candidates, fact_hit, uuid
         ("pdfs", "pdf", False),
         ("Wikipedia, the free one", "wikipedia", False),
         ("https://[broken", "broken", False),
+        ("https://en.wikipedia.org/wiki/Tea", "Wikipedia", True),
+        ("https://news.bbc.co.uk/1", "BBC", True),
+        ("https://stackoverflow.com/questions/1", "Stack Overflow", True),
+        ("https://en.wikipedia.org/wiki/Tea", "en", False),
+        ("https://en.wikipedia.org/wiki/Tea", "org", False),
+        ("https://wikipedia.example.org", "Wikipedia", False),
+        ("https://en.wikipedia.org/wiki/Tea", "www.wikipedia.org", True),
+        ("https://www.wikipedia.org/", "wikipedia.org", True),
+        ("https://en.wikipedia.org/wiki/Tea", "https://en.wikipedia.org/", True),
+        ("https://en.wikipedia.org/wiki/Tea", "http://www.wikipedia.org", True),
+        ("https://example.org/blog/1", "https://example.org/blog", True),
+        ("https://example.org/blogs", "example.org/blog/", False),
     ],
 )
 def test_spec_3_10_a_source_is_meant_by_its_name_its_domain_or_its_extension(

@@ -102,6 +102,23 @@ def test_spec_3_5_pairs_that_the_semantic_tier_has_reduced_have_no_winner_whatev
     assert len(resolved.conflicts) == 2
 
 
+def test_spec_5_7_of_two_that_are_of_one_time_neither_stands() -> None:
+    memories = (turn(1, OLD), turn(2, NEW))
+    facts = (stated("a", "Leeds", 1, against="b"), stated("b", "Lyon", 2, against="a"))
+    notes = (note("n", f"Ada: {OLD}"), note("m", f"Ada: {NEW}"))
+    resolved = resolve(memories, facts, notes=notes)
+    assert (resolved.memories, resolved.facts, resolved.notes) == (memories, facts, notes)
+    found = {(conflict.reason, conflict.loser_ids, conflict.contradicting_ids) for conflict in resolved.conflicts}
+    neither = ConflictReason.NEITHER
+    assert found == {(neither, (), ids) for ids in ((uuid(2), uuid(1)), ("b", "a"), ("m", "n"))}
+
+
+def test_spec_5_7_of_two_that_are_of_one_time_another_policy_may_say_which_stands() -> None:
+    memories = (turn(1, OLD, importance=0.2), turn(2, NEW, importance=0.9))
+    [conflict] = resolve(memories, (), ConflictChoice(ConflictPolicy.IMPORTANCE)).conflicts
+    assert (conflict.winner_id, conflict.reason) == (uuid(2), ConflictReason.IMPORTANCE)
+
+
 def test_spec_3_5_facts_and_notes_of_reduced_statements_are_reported() -> None:
     facts = (
         stated("a", "Leeds", 1, said="Ada lives in Leeds"),

@@ -32,7 +32,7 @@ SYMBOLS = {
     "cpp": "Number geo geo.Shape geo.Shape.area geo.Shape.twice geo.Square geo.Square.area largest main",
     "csharp": "Cart Cart.Add Customer IPriced IPriced.Price Item Item.Item Item.Name Item.Price Item.Round Item.money"
     " Money Size Money.Cents Size.Small",
-    "ruby": "Base Base.greet Zoo Zoo.Dog Zoo.Dog.initialize Zoo.Dog.make Zoo.Dog.speak Zoo.LEGS",
+    "ruby": "Base Base.greet Zoo Zoo.Dog Zoo.Dog.initialize Zoo.Dog.make Zoo.Dog.name Zoo.Dog.speak Zoo.LEGS",
 }
 
 RELATIONS = {

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class InsightServiceStub:
-    """InsightService reads notes and links and changes nothing. Each call reads all active notes that the reader may see.
+    """InsightService reports on all active notes of a user together. The calls change no note; only SearchByQuestion counts as
+    an access of the notes that it returns.
     """
 
     def __init__(self, channel):
@@ -58,32 +59,36 @@ class InsightServiceStub:
 
 
 class InsightServiceServicer:
-    """InsightService reads notes and links and changes nothing. Each call reads all active notes that the reader may see.
+    """InsightService reports on all active notes of a user together. The calls change no note; only SearchByQuestion counts as
+    an access of the notes that it returns.
     """
 
     def GetSuggestions(self, request, context):
-        """GetSuggestions names topics that are linked to what was asked lately, gaps, and contradictions.
+        """GetSuggestions suggests topics that are linked to recent queries, queries about which there is no note (gaps), and
+        contradictions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SearchByQuestion(self, request, context):
-        """SearchByQuestion answers a question in plain English from the notes, and shows how it read the question.
+        """SearchByQuestion finds or counts the notes that a question in plain English asks for, and returns how it parsed the
+        question.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetReflection(self, request, context):
-        """GetReflection reports on a period: what was learned, what contradicts, what is unused.
+        """GetReflection reports on a period: new notes, contradictions, and notes that no search has returned.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetHealth(self, request, context):
-        """GetHealth measures the notes: how many there are, linked, read, alike, faded.
+        """GetHealth counts a user's active notes and links, and measures how many are unlinked, duplicates, never read or faded.
+        It covers the notes of all scopes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -121,7 +126,8 @@ def add_InsightServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class InsightService:
-    """InsightService reads notes and links and changes nothing. Each call reads all active notes that the reader may see.
+    """InsightService reports on all active notes of a user together. The calls change no note; only SearchByQuestion counts as
+    an access of the notes that it returns.
     """
 
     @staticmethod

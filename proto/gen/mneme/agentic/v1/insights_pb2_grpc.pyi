@@ -13,20 +13,30 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class InsightServiceStub:
-    """InsightService reads notes and links and changes nothing. Each call reads all active notes that the reader may see."""
+    """InsightService reports on all active notes of a user together. The calls change no note; only SearchByQuestion counts as
+    an access of the notes that it returns.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetSuggestions: _aio.UnaryUnaryMultiCallable[_insights_pb2.GetSuggestionsRequest, _insights_pb2.GetSuggestionsResponse]
-    """GetSuggestions names topics that are linked to what was asked lately, gaps, and contradictions."""
+    """GetSuggestions suggests topics that are linked to recent queries, queries about which there is no note (gaps), and
+    contradictions.
+    """
     SearchByQuestion: _aio.UnaryUnaryMultiCallable[_insights_pb2.SearchByQuestionRequest, _insights_pb2.SearchByQuestionResponse]
-    """SearchByQuestion answers a question in plain English from the notes, and shows how it read the question."""
+    """SearchByQuestion finds or counts the notes that a question in plain English asks for, and returns how it parsed the
+    question.
+    """
     GetReflection: _aio.UnaryUnaryMultiCallable[_insights_pb2.GetReflectionRequest, _insights_pb2.GetReflectionResponse]
-    """GetReflection reports on a period: what was learned, what contradicts, what is unused."""
+    """GetReflection reports on a period: new notes, contradictions, and notes that no search has returned."""
     GetHealth: _aio.UnaryUnaryMultiCallable[_insights_pb2.GetHealthRequest, _insights_pb2.GetHealthResponse]
-    """GetHealth measures the notes: how many there are, linked, read, alike, faded."""
+    """GetHealth counts a user's active notes and links, and measures how many are unlinked, duplicates, never read or faded.
+    It covers the notes of all scopes.
+    """
 
 class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
-    """InsightService reads notes and links and changes nothing. Each call reads all active notes that the reader may see."""
+    """InsightService reports on all active notes of a user together. The calls change no note; only SearchByQuestion counts as
+    an access of the notes that it returns.
+    """
 
     @_abc_1.abstractmethod
     def GetSuggestions(
@@ -34,7 +44,9 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insights_pb2.GetSuggestionsRequest,
         context: _aio.ServicerContext[_insights_pb2.GetSuggestionsRequest, _abc.Awaitable[_insights_pb2.GetSuggestionsResponse]],
     ) -> _abc.Awaitable[_insights_pb2.GetSuggestionsResponse]:
-        """GetSuggestions names topics that are linked to what was asked lately, gaps, and contradictions."""
+        """GetSuggestions suggests topics that are linked to recent queries, queries about which there is no note (gaps), and
+        contradictions.
+        """
 
     @_abc_1.abstractmethod
     def SearchByQuestion(
@@ -42,7 +54,9 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insights_pb2.SearchByQuestionRequest,
         context: _aio.ServicerContext[_insights_pb2.SearchByQuestionRequest, _abc.Awaitable[_insights_pb2.SearchByQuestionResponse]],
     ) -> _abc.Awaitable[_insights_pb2.SearchByQuestionResponse]:
-        """SearchByQuestion answers a question in plain English from the notes, and shows how it read the question."""
+        """SearchByQuestion finds or counts the notes that a question in plain English asks for, and returns how it parsed the
+        question.
+        """
 
     @_abc_1.abstractmethod
     def GetReflection(
@@ -50,7 +64,7 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insights_pb2.GetReflectionRequest,
         context: _aio.ServicerContext[_insights_pb2.GetReflectionRequest, _abc.Awaitable[_insights_pb2.GetReflectionResponse]],
     ) -> _abc.Awaitable[_insights_pb2.GetReflectionResponse]:
-        """GetReflection reports on a period: what was learned, what contradicts, what is unused."""
+        """GetReflection reports on a period: new notes, contradictions, and notes that no search has returned."""
 
     @_abc_1.abstractmethod
     def GetHealth(
@@ -58,6 +72,8 @@ class InsightServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _insights_pb2.GetHealthRequest,
         context: _aio.ServicerContext[_insights_pb2.GetHealthRequest, _abc.Awaitable[_insights_pb2.GetHealthResponse]],
     ) -> _abc.Awaitable[_insights_pb2.GetHealthResponse]:
-        """GetHealth measures the notes: how many there are, linked, read, alike, faded."""
+        """GetHealth counts a user's active notes and links, and measures how many are unlinked, duplicates, never read or faded.
+        It covers the notes of all scopes.
+        """
 
 def add_InsightServiceServicer_to_server(servicer: InsightServiceServicer, server: _aio.Server) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class NoteServiceStub:
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+    """NoteService stores notes, links them, and finds them by similarity and over links.
 
     Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
     note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
@@ -106,7 +106,7 @@ class NoteServiceStub:
 
 
 class NoteServiceServicer:
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+    """NoteService stores notes, links them, and finds them by similarity and over links.
 
     Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
     note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
@@ -134,72 +134,71 @@ class NoteServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UpdateNote(self, request, context):
-        """UpdateNote changes fields of a note. A note whose text changes is embedded anew, and its links of origin SIMILARITY
-        are replaced. Fails with NOT_FOUND, and with CONFLICT where the etag is not the note's.
+        """UpdateNote changes fields of a note. If its text changes, the note is embedded again, and its links of origin SIMILARITY are
+        replaced. Fails with NOT_FOUND, and with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteNote(self, request, context):
-        """DeleteNote removes a note with its links, for good. Its interactions are not derived from again. Fails with NOT_FOUND,
-        and with CONFLICT where the etag is not the note's.
+        """DeleteNote deletes a note with its links. It is not generated from the same interactions again. Fails with NOT_FOUND, and
+        with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ArchiveNotes(self, request, context):
-        """ArchiveNotes takes notes out of searches; they can still be read and restored. Their links are hidden. Archived notes
-        stay as they are.
+        """ArchiveNotes removes notes from searches and hides their links; they can still be read and restored. Notes that are archived
+        already do not change.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RestoreNotes(self, request, context):
-        """RestoreNotes takes archived notes into searches again, with those of their links whose other note is active. Active
-        notes stay as they are.
+        """RestoreNotes makes archived notes searchable again, with their links to active notes. Active notes do not change.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SearchNotes(self, request, context):
-        """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones.
+        """SearchNotes finds active notes by similarity, and notes that are at most two links away from the most similar ones.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetNoteModelComparison(self, request, context):
-        """GetNoteModelComparison compares the present embedding model with a second one on questions about a user's notes, by
-        vectors alone. Both models embed the texts of the user's active notes for it: it takes seconds, and writes nothing.
-        Fails with FAILED_PRECONDITION where no second model is configured.
+        """GetNoteModelComparison compares the present embedding model with the second one, on questions about a user's notes and by
+        vectors alone. Both models embed the user's active notes for it, which takes seconds; nothing is written. Fails with
+        FAILED_PRECONDITION if no second model is configured.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateLink(self, request, context):
-        """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
-        CALLER. Fails with NOT_FOUND where a note is not there.
+        """CreateLink links two notes. If a link of the type exists, its strength is set and its origin becomes CALLER. Fails with
+        NOT_FOUND if a note does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListLinks(self, request, context):
-        """ListLinks pages through the links of a note whose other note is active too, strongest first. Fails with NOT_FOUND
-        where the note is not there.
+        """ListLinks pages through the links between a note and other active notes, strongest first. Fails with NOT_FOUND if the note
+        does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateLink(self, request, context):
-        """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT where the
-        etag is not the link's.
+        """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT if the etag is not
+        the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -289,7 +288,7 @@ def add_NoteServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class NoteService:
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+    """NoteService stores notes, links them, and finds them by similarity and over links.
 
     Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
     note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.

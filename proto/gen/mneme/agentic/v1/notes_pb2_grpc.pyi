@@ -13,7 +13,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class NoteServiceStub:
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+    """NoteService stores notes, links them, and finds them by similarity and over links.
 
     Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
     note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
@@ -27,45 +27,43 @@ class NoteServiceStub:
     ListNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.ListNotesRequest, _notes_pb2.ListNotesResponse]
     """ListNotes pages through a user's notes, newest first."""
     UpdateNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.UpdateNoteRequest, _notes_pb2.UpdateNoteResponse]
-    """UpdateNote changes fields of a note. A note whose text changes is embedded anew, and its links of origin SIMILARITY
-    are replaced. Fails with NOT_FOUND, and with CONFLICT where the etag is not the note's.
+    """UpdateNote changes fields of a note. If its text changes, the note is embedded again, and its links of origin SIMILARITY are
+    replaced. Fails with NOT_FOUND, and with CONFLICT if the etag is not the present one.
     """
     DeleteNote: _aio.UnaryUnaryMultiCallable[_notes_pb2.DeleteNoteRequest, _notes_pb2.DeleteNoteResponse]
-    """DeleteNote removes a note with its links, for good. Its interactions are not derived from again. Fails with NOT_FOUND,
-    and with CONFLICT where the etag is not the note's.
+    """DeleteNote deletes a note with its links. It is not generated from the same interactions again. Fails with NOT_FOUND, and
+    with CONFLICT if the etag is not the present one.
     """
     ArchiveNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.ArchiveNotesRequest, _notes_pb2.ArchiveNotesResponse]
-    """ArchiveNotes takes notes out of searches; they can still be read and restored. Their links are hidden. Archived notes
-    stay as they are.
+    """ArchiveNotes removes notes from searches and hides their links; they can still be read and restored. Notes that are archived
+    already do not change.
     """
     RestoreNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.RestoreNotesRequest, _notes_pb2.RestoreNotesResponse]
-    """RestoreNotes takes archived notes into searches again, with those of their links whose other note is active. Active
-    notes stay as they are.
-    """
+    """RestoreNotes makes archived notes searchable again, with their links to active notes. Active notes do not change."""
     SearchNotes: _aio.UnaryUnaryMultiCallable[_notes_pb2.SearchNotesRequest, _notes_pb2.SearchNotesResponse]
-    """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones."""
+    """SearchNotes finds active notes by similarity, and notes that are at most two links away from the most similar ones."""
     GetNoteModelComparison: _aio.UnaryUnaryMultiCallable[_notes_pb2.GetNoteModelComparisonRequest, _notes_pb2.GetNoteModelComparisonResponse]
-    """GetNoteModelComparison compares the present embedding model with a second one on questions about a user's notes, by
-    vectors alone. Both models embed the texts of the user's active notes for it: it takes seconds, and writes nothing.
-    Fails with FAILED_PRECONDITION where no second model is configured.
+    """GetNoteModelComparison compares the present embedding model with the second one, on questions about a user's notes and by
+    vectors alone. Both models embed the user's active notes for it, which takes seconds; nothing is written. Fails with
+    FAILED_PRECONDITION if no second model is configured.
     """
     CreateLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.CreateLinkRequest, _notes_pb2.CreateLinkResponse]
-    """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
-    CALLER. Fails with NOT_FOUND where a note is not there.
+    """CreateLink links two notes. If a link of the type exists, its strength is set and its origin becomes CALLER. Fails with
+    NOT_FOUND if a note does not exist.
     """
     ListLinks: _aio.UnaryUnaryMultiCallable[_notes_pb2.ListLinksRequest, _notes_pb2.ListLinksResponse]
-    """ListLinks pages through the links of a note whose other note is active too, strongest first. Fails with NOT_FOUND
-    where the note is not there.
+    """ListLinks pages through the links between a note and other active notes, strongest first. Fails with NOT_FOUND if the note
+    does not exist.
     """
     UpdateLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.UpdateLinkRequest, _notes_pb2.UpdateLinkResponse]
-    """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT where the
-    etag is not the link's.
+    """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT if the etag is not
+    the present one.
     """
     DeleteLink: _aio.UnaryUnaryMultiCallable[_notes_pb2.DeleteLinkRequest, _notes_pb2.DeleteLinkResponse]
     """DeleteLink removes a link. Fails with NOT_FOUND."""
 
 class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
-    """NoteService keeps notes, links them to each other, and finds them by meaning and by walking the links.
+    """NoteService stores notes, links them, and finds them by similarity and over links.
 
     Writes are idempotent by request id for 7 days by default: a repeat returns the first response, and NOT_FOUND once the
     note was deleted. Another request under the same id fails with REQUEST_ID_REUSED.
@@ -101,8 +99,8 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.UpdateNoteRequest,
         context: _aio.ServicerContext[_notes_pb2.UpdateNoteRequest, _abc.Awaitable[_notes_pb2.UpdateNoteResponse]],
     ) -> _abc.Awaitable[_notes_pb2.UpdateNoteResponse]:
-        """UpdateNote changes fields of a note. A note whose text changes is embedded anew, and its links of origin SIMILARITY
-        are replaced. Fails with NOT_FOUND, and with CONFLICT where the etag is not the note's.
+        """UpdateNote changes fields of a note. If its text changes, the note is embedded again, and its links of origin SIMILARITY are
+        replaced. Fails with NOT_FOUND, and with CONFLICT if the etag is not the present one.
         """
 
     @_abc_1.abstractmethod
@@ -111,8 +109,8 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.DeleteNoteRequest,
         context: _aio.ServicerContext[_notes_pb2.DeleteNoteRequest, _abc.Awaitable[_notes_pb2.DeleteNoteResponse]],
     ) -> _abc.Awaitable[_notes_pb2.DeleteNoteResponse]:
-        """DeleteNote removes a note with its links, for good. Its interactions are not derived from again. Fails with NOT_FOUND,
-        and with CONFLICT where the etag is not the note's.
+        """DeleteNote deletes a note with its links. It is not generated from the same interactions again. Fails with NOT_FOUND, and
+        with CONFLICT if the etag is not the present one.
         """
 
     @_abc_1.abstractmethod
@@ -121,8 +119,8 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.ArchiveNotesRequest,
         context: _aio.ServicerContext[_notes_pb2.ArchiveNotesRequest, _abc.Awaitable[_notes_pb2.ArchiveNotesResponse]],
     ) -> _abc.Awaitable[_notes_pb2.ArchiveNotesResponse]:
-        """ArchiveNotes takes notes out of searches; they can still be read and restored. Their links are hidden. Archived notes
-        stay as they are.
+        """ArchiveNotes removes notes from searches and hides their links; they can still be read and restored. Notes that are archived
+        already do not change.
         """
 
     @_abc_1.abstractmethod
@@ -131,9 +129,7 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.RestoreNotesRequest,
         context: _aio.ServicerContext[_notes_pb2.RestoreNotesRequest, _abc.Awaitable[_notes_pb2.RestoreNotesResponse]],
     ) -> _abc.Awaitable[_notes_pb2.RestoreNotesResponse]:
-        """RestoreNotes takes archived notes into searches again, with those of their links whose other note is active. Active
-        notes stay as they are.
-        """
+        """RestoreNotes makes archived notes searchable again, with their links to active notes. Active notes do not change."""
 
     @_abc_1.abstractmethod
     def SearchNotes(
@@ -141,7 +137,7 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.SearchNotesRequest,
         context: _aio.ServicerContext[_notes_pb2.SearchNotesRequest, _abc.Awaitable[_notes_pb2.SearchNotesResponse]],
     ) -> _abc.Awaitable[_notes_pb2.SearchNotesResponse]:
-        """SearchNotes finds active notes by similarity, and by a walk over at most two links from the most similar ones."""
+        """SearchNotes finds active notes by similarity, and notes that are at most two links away from the most similar ones."""
 
     @_abc_1.abstractmethod
     def GetNoteModelComparison(
@@ -149,9 +145,9 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.GetNoteModelComparisonRequest,
         context: _aio.ServicerContext[_notes_pb2.GetNoteModelComparisonRequest, _abc.Awaitable[_notes_pb2.GetNoteModelComparisonResponse]],
     ) -> _abc.Awaitable[_notes_pb2.GetNoteModelComparisonResponse]:
-        """GetNoteModelComparison compares the present embedding model with a second one on questions about a user's notes, by
-        vectors alone. Both models embed the texts of the user's active notes for it: it takes seconds, and writes nothing.
-        Fails with FAILED_PRECONDITION where no second model is configured.
+        """GetNoteModelComparison compares the present embedding model with the second one, on questions about a user's notes and by
+        vectors alone. Both models embed the user's active notes for it, which takes seconds; nothing is written. Fails with
+        FAILED_PRECONDITION if no second model is configured.
         """
 
     @_abc_1.abstractmethod
@@ -160,8 +156,8 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.CreateLinkRequest,
         context: _aio.ServicerContext[_notes_pb2.CreateLinkRequest, _abc.Awaitable[_notes_pb2.CreateLinkResponse]],
     ) -> _abc.Awaitable[_notes_pb2.CreateLinkResponse]:
-        """CreateLink links two notes. Where a link of the type is there already, its strength is set and its origin becomes
-        CALLER. Fails with NOT_FOUND where a note is not there.
+        """CreateLink links two notes. If a link of the type exists, its strength is set and its origin becomes CALLER. Fails with
+        NOT_FOUND if a note does not exist.
         """
 
     @_abc_1.abstractmethod
@@ -170,8 +166,8 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.ListLinksRequest,
         context: _aio.ServicerContext[_notes_pb2.ListLinksRequest, _abc.Awaitable[_notes_pb2.ListLinksResponse]],
     ) -> _abc.Awaitable[_notes_pb2.ListLinksResponse]:
-        """ListLinks pages through the links of a note whose other note is active too, strongest first. Fails with NOT_FOUND
-        where the note is not there.
+        """ListLinks pages through the links between a note and other active notes, strongest first. Fails with NOT_FOUND if the note
+        does not exist.
         """
 
     @_abc_1.abstractmethod
@@ -180,8 +176,8 @@ class NoteServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _notes_pb2.UpdateLinkRequest,
         context: _aio.ServicerContext[_notes_pb2.UpdateLinkRequest, _abc.Awaitable[_notes_pb2.UpdateLinkResponse]],
     ) -> _abc.Awaitable[_notes_pb2.UpdateLinkResponse]:
-        """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT where the
-        etag is not the link's.
+        """UpdateLink sets the strength of a link; its origin becomes CALLER. Fails with NOT_FOUND, and with CONFLICT if the etag is not
+        the present one.
         """
 
     @_abc_1.abstractmethod

@@ -26,11 +26,11 @@ if _version_not_supported:
 
 
 class ClusterServiceStub:
-    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` keeps them: hourly by
-    default, and on request for one user by RunMaintenance of the gateway.
+    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` computes them hourly by
+    default; RunJob of mneme.gateway.v1.MaintenanceService runs it for one user at once.
 
-    An episode that is archived or erased leaves its cluster with that call. A new one joins the cluster that it is close to
-    when the job runs next; clusters are computed anew when a fifth of the episodes are new.
+    An episode that is archived or erased leaves its cluster at once. When the job runs, a new episode joins a cluster that it
+    is close to. Clusters are recomputed when at least 20 episodes and a fifth of all are new, by default.
     """
 
     def __init__(self, channel):
@@ -52,11 +52,11 @@ class ClusterServiceStub:
 
 
 class ClusterServiceServicer:
-    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` keeps them: hourly by
-    default, and on request for one user by RunMaintenance of the gateway.
+    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` computes them hourly by
+    default; RunJob of mneme.gateway.v1.MaintenanceService runs it for one user at once.
 
-    An episode that is archived or erased leaves its cluster with that call. A new one joins the cluster that it is close to
-    when the job runs next; clusters are computed anew when a fifth of the episodes are new.
+    An episode that is archived or erased leaves its cluster at once. When the job runs, a new episode joins a cluster that it
+    is close to. Clusters are recomputed when at least 20 episodes and a fifth of all are new, by default.
     """
 
     def ListClusters(self, request, context):
@@ -95,11 +95,11 @@ def add_ClusterServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ClusterService:
-    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` keeps them: hourly by
-    default, and on request for one user by RunMaintenance of the gateway.
+    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` computes them hourly by
+    default; RunJob of mneme.gateway.v1.MaintenanceService runs it for one user at once.
 
-    An episode that is archived or erased leaves its cluster with that call. A new one joins the cluster that it is close to
-    when the job runs next; clusters are computed anew when a fifth of the episodes are new.
+    An episode that is archived or erased leaves its cluster at once. When the job runs, a new episode joins a cluster that it
+    is close to. Clusters are recomputed when at least 20 episodes and a fifth of all are new, by default.
     """
 
     @staticmethod

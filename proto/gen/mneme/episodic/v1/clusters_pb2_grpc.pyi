@@ -13,11 +13,11 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ClusterServiceStub:
-    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` keeps them: hourly by
-    default, and on request for one user by RunMaintenance of the gateway.
+    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` computes them hourly by
+    default; RunJob of mneme.gateway.v1.MaintenanceService runs it for one user at once.
 
-    An episode that is archived or erased leaves its cluster with that call. A new one joins the cluster that it is close to
-    when the job runs next; clusters are computed anew when a fifth of the episodes are new.
+    An episode that is archived or erased leaves its cluster at once. When the job runs, a new episode joins a cluster that it
+    is close to. Clusters are recomputed when at least 20 episodes and a fifth of all are new, by default.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -27,11 +27,11 @@ class ClusterServiceStub:
     """ListClusterEpisodes pages through the episodes of a cluster, the most typical first. Fails with NOT_FOUND."""
 
 class ClusterServiceServicer(metaclass=_abc_1.ABCMeta):
-    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` keeps them: hourly by
-    default, and on request for one user by RunMaintenance of the gateway.
+    """ClusterService reads the clusters of a user's active episodes. The job `episodic.cluster_episodes` computes them hourly by
+    default; RunJob of mneme.gateway.v1.MaintenanceService runs it for one user at once.
 
-    An episode that is archived or erased leaves its cluster with that call. A new one joins the cluster that it is close to
-    when the job runs next; clusters are computed anew when a fifth of the episodes are new.
+    An episode that is archived or erased leaves its cluster at once. When the job runs, a new episode joins a cluster that it
+    is close to. Clusters are recomputed when at least 20 episodes and a fifth of all are new, by default.
     """
 
     @_abc_1.abstractmethod

@@ -105,16 +105,16 @@ class EpisodicServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchEpisodes(self, request, context):
-        """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor. As of a
-        time also those that were archived since.
+        """SearchEpisodes finds the active episodes most similar to a query, by cosine similarity x decay x feedback factor. With
+        `as_of_time` or `known_at_time` it also finds episodes that were archived since.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetModelComparison(self, request, context):
-        """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
-        about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
+        """GetModelComparison compares the present embedding model with the second one, on questions about a user's episodes and by
+        vectors alone. Fails with FAILED_PRECONDITION if no second model is configured.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -128,8 +128,8 @@ class EpisodicServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RestoreEpisodes(self, request, context):
-        """RestoreEpisodes makes archived episodes searchable again. They are embedded anew behind the response, which usually
-        takes less than a second; until then their status is PENDING_EMBEDDING.
+        """RestoreEpisodes makes archived episodes searchable again. They are embedded after the response, usually in less than a
+        second; until then their status is PENDING_EMBEDDING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

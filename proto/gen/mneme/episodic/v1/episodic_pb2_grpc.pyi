@@ -29,18 +29,18 @@ class EpisodicServiceStub:
     ListEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ListEpisodesRequest, _episodic_pb2.ListEpisodesResponse]
     """ListEpisodes pages through a user's episodes, newest first."""
     SearchEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.SearchEpisodesRequest, _episodic_pb2.SearchEpisodesResponse]
-    """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor. As of a
-    time also those that were archived since.
+    """SearchEpisodes finds the active episodes most similar to a query, by cosine similarity x decay x feedback factor. With
+    `as_of_time` or `known_at_time` it also finds episodes that were archived since.
     """
     GetModelComparison: _aio.UnaryUnaryMultiCallable[_episodic_pb2.GetModelComparisonRequest, _episodic_pb2.GetModelComparisonResponse]
-    """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
-    about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
+    """GetModelComparison compares the present embedding model with the second one, on questions about a user's episodes and by
+    vectors alone. Fails with FAILED_PRECONDITION if no second model is configured.
     """
     ArchiveEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.ArchiveEpisodesRequest, _episodic_pb2.ArchiveEpisodesResponse]
     """ArchiveEpisodes takes episodes out of every search at once. They stay readable, and RestoreEpisodes brings them back."""
     RestoreEpisodes: _aio.UnaryUnaryMultiCallable[_episodic_pb2.RestoreEpisodesRequest, _episodic_pb2.RestoreEpisodesResponse]
-    """RestoreEpisodes makes archived episodes searchable again. They are embedded anew behind the response, which usually
-    takes less than a second; until then their status is PENDING_EMBEDDING.
+    """RestoreEpisodes makes archived episodes searchable again. They are embedded after the response, usually in less than a
+    second; until then their status is PENDING_EMBEDDING.
     """
 
 class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -82,8 +82,8 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _episodic_pb2.SearchEpisodesRequest,
         context: _aio.ServicerContext[_episodic_pb2.SearchEpisodesRequest, _abc.Awaitable[_episodic_pb2.SearchEpisodesResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.SearchEpisodesResponse]:
-        """SearchEpisodes finds the active episodes most similar to a query: cosine similarity x decay x feedback factor. As of a
-        time also those that were archived since.
+        """SearchEpisodes finds the active episodes most similar to a query, by cosine similarity x decay x feedback factor. With
+        `as_of_time` or `known_at_time` it also finds episodes that were archived since.
         """
 
     @_abc_1.abstractmethod
@@ -92,8 +92,8 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _episodic_pb2.GetModelComparisonRequest,
         context: _aio.ServicerContext[_episodic_pb2.GetModelComparisonRequest, _abc.Awaitable[_episodic_pb2.GetModelComparisonResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.GetModelComparisonResponse]:
-        """GetModelComparison compares the present embedding model with a second one, whose index is filled beside, on questions
-        about a user's episodes, by their vectors alone. Fails with FAILED_PRECONDITION where no second model is configured.
+        """GetModelComparison compares the present embedding model with the second one, on questions about a user's episodes and by
+        vectors alone. Fails with FAILED_PRECONDITION if no second model is configured.
         """
 
     @_abc_1.abstractmethod
@@ -110,8 +110,8 @@ class EpisodicServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _episodic_pb2.RestoreEpisodesRequest,
         context: _aio.ServicerContext[_episodic_pb2.RestoreEpisodesRequest, _abc.Awaitable[_episodic_pb2.RestoreEpisodesResponse]],
     ) -> _abc.Awaitable[_episodic_pb2.RestoreEpisodesResponse]:
-        """RestoreEpisodes makes archived episodes searchable again. They are embedded anew behind the response, which usually
-        takes less than a second; until then their status is PENDING_EMBEDDING.
+        """RestoreEpisodes makes archived episodes searchable again. They are embedded after the response, usually in less than a
+        second; until then their status is PENDING_EMBEDDING.
         """
 
 def add_EpisodicServiceServicer_to_server(servicer: EpisodicServiceServicer, server: _aio.Server) -> None: ...

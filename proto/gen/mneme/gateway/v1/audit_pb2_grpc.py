@@ -73,22 +73,23 @@ class AuditServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetAuditCheckpoint(self, request, context):
-        """GetAuditCheckpoint returns size and root of the log, signed. Entries of calls that have ended are in it.
+        """GetAuditCheckpoint returns the signed size and root hash of the log. It covers the entries of all calls that have ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetInclusionProof(self, request, context):
-        """GetInclusionProof proves that an entry is in the log of a size. Fails with NOT_FOUND where it is not.
+        """GetInclusionProof proves that an entry is in the log of a given size. Fails with NOT_FOUND if it is not, and with
+        INVALID_ARGUMENT if the index is not less than the size.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetConsistencyProof(self, request, context):
-        """GetConsistencyProof proves that the log of one size is the beginning of the log of another. Fails with NOT_FOUND where
-        the log is shorter.
+        """GetConsistencyProof proves that the log of one size is a prefix of the log of a larger size. Fails with NOT_FOUND if the log
+        is shorter, and with INVALID_ARGUMENT if the first size is less than 1 or greater than the second.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -22,12 +22,14 @@ class AuditServiceStub:
     ListAuditEntries: _aio.UnaryUnaryMultiCallable[_audit_pb2.ListAuditEntriesRequest, _audit_pb2.ListAuditEntriesResponse]
     """ListAuditEntries pages through the log, oldest first."""
     GetAuditCheckpoint: _aio.UnaryUnaryMultiCallable[_audit_pb2.GetAuditCheckpointRequest, _audit_pb2.GetAuditCheckpointResponse]
-    """GetAuditCheckpoint returns size and root of the log, signed. Entries of calls that have ended are in it."""
+    """GetAuditCheckpoint returns the signed size and root hash of the log. It covers the entries of all calls that have ended."""
     GetInclusionProof: _aio.UnaryUnaryMultiCallable[_audit_pb2.GetInclusionProofRequest, _audit_pb2.GetInclusionProofResponse]
-    """GetInclusionProof proves that an entry is in the log of a size. Fails with NOT_FOUND where it is not."""
+    """GetInclusionProof proves that an entry is in the log of a given size. Fails with NOT_FOUND if it is not, and with
+    INVALID_ARGUMENT if the index is not less than the size.
+    """
     GetConsistencyProof: _aio.UnaryUnaryMultiCallable[_audit_pb2.GetConsistencyProofRequest, _audit_pb2.GetConsistencyProofResponse]
-    """GetConsistencyProof proves that the log of one size is the beginning of the log of another. Fails with NOT_FOUND where
-    the log is shorter.
+    """GetConsistencyProof proves that the log of one size is a prefix of the log of a larger size. Fails with NOT_FOUND if the log
+    is shorter, and with INVALID_ARGUMENT if the first size is less than 1 or greater than the second.
     """
 
 class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -50,7 +52,7 @@ class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _audit_pb2.GetAuditCheckpointRequest,
         context: _aio.ServicerContext[_audit_pb2.GetAuditCheckpointRequest, _abc.Awaitable[_audit_pb2.GetAuditCheckpointResponse]],
     ) -> _abc.Awaitable[_audit_pb2.GetAuditCheckpointResponse]:
-        """GetAuditCheckpoint returns size and root of the log, signed. Entries of calls that have ended are in it."""
+        """GetAuditCheckpoint returns the signed size and root hash of the log. It covers the entries of all calls that have ended."""
 
     @_abc_1.abstractmethod
     def GetInclusionProof(
@@ -58,7 +60,9 @@ class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _audit_pb2.GetInclusionProofRequest,
         context: _aio.ServicerContext[_audit_pb2.GetInclusionProofRequest, _abc.Awaitable[_audit_pb2.GetInclusionProofResponse]],
     ) -> _abc.Awaitable[_audit_pb2.GetInclusionProofResponse]:
-        """GetInclusionProof proves that an entry is in the log of a size. Fails with NOT_FOUND where it is not."""
+        """GetInclusionProof proves that an entry is in the log of a given size. Fails with NOT_FOUND if it is not, and with
+        INVALID_ARGUMENT if the index is not less than the size.
+        """
 
     @_abc_1.abstractmethod
     def GetConsistencyProof(
@@ -66,8 +70,8 @@ class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _audit_pb2.GetConsistencyProofRequest,
         context: _aio.ServicerContext[_audit_pb2.GetConsistencyProofRequest, _abc.Awaitable[_audit_pb2.GetConsistencyProofResponse]],
     ) -> _abc.Awaitable[_audit_pb2.GetConsistencyProofResponse]:
-        """GetConsistencyProof proves that the log of one size is the beginning of the log of another. Fails with NOT_FOUND where
-        the log is shorter.
+        """GetConsistencyProof proves that the log of one size is a prefix of the log of a larger size. Fails with NOT_FOUND if the log
+        is shorter, and with INVALID_ARGUMENT if the first size is less than 1 or greater than the second.
         """
 
 def add_AuditServiceServicer_to_server(servicer: AuditServiceServicer, server: _aio.Server) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ConversationServiceStub:
-    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService.
+    """ConversationService reads the conversation log. Running sessions are in mneme.session.v1.SessionService.
     """
 
     def __init__(self, channel):
@@ -48,7 +48,7 @@ class ConversationServiceStub:
 
 
 class ConversationServiceServicer:
-    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService.
+    """ConversationService reads the conversation log. Running sessions are in mneme.session.v1.SessionService.
     """
 
     def ListConversations(self, request, context):
@@ -59,8 +59,8 @@ class ConversationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListInteractions(self, request, context):
-        """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
-        who knows its ids: turns of all scopes are listed, each with its scope.
+        """ListInteractions pages through the transcript of a conversation, oldest first. It is meant for the owner of the conversation:
+        it lists turns of all scopes, each with its scope.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,7 +88,7 @@ def add_ConversationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ConversationService:
-    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService.
+    """ConversationService reads the conversation log. Running sessions are in mneme.session.v1.SessionService.
     """
 
     @staticmethod

@@ -13,18 +13,18 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ConversationServiceStub:
-    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService."""
+    """ConversationService reads the conversation log. Running sessions are in mneme.session.v1.SessionService."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListConversations: _aio.UnaryUnaryMultiCallable[_conversations_pb2.ListConversationsRequest, _conversations_pb2.ListConversationsResponse]
     """ListConversations pages through a user's conversations, the last written first."""
     ListInteractions: _aio.UnaryUnaryMultiCallable[_conversations_pb2.ListInteractionsRequest, _conversations_pb2.ListInteractionsResponse]
-    """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
-    who knows its ids: turns of all scopes are listed, each with its scope.
+    """ListInteractions pages through the transcript of a conversation, oldest first. It is meant for the owner of the conversation:
+    it lists turns of all scopes, each with its scope.
     """
 
 class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
-    """ConversationService reads the conversation log. The running sessions are those of mneme.session.v1.SessionService."""
+    """ConversationService reads the conversation log. Running sessions are in mneme.session.v1.SessionService."""
 
     @_abc_1.abstractmethod
     def ListConversations(
@@ -40,8 +40,8 @@ class ConversationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _conversations_pb2.ListInteractionsRequest,
         context: _aio.ServicerContext[_conversations_pb2.ListInteractionsRequest, _abc.Awaitable[_conversations_pb2.ListInteractionsResponse]],
     ) -> _abc.Awaitable[_conversations_pb2.ListInteractionsResponse]:
-        """ListInteractions pages through the transcript of a conversation, oldest first. It is for the conversation's owner,
-        who knows its ids: turns of all scopes are listed, each with its scope.
+        """ListInteractions pages through the transcript of a conversation, oldest first. It is meant for the owner of the conversation:
+        it lists turns of all scopes, each with its scope.
         """
 
 def add_ConversationServiceServicer_to_server(servicer: ConversationServiceServicer, server: _aio.Server) -> None: ...

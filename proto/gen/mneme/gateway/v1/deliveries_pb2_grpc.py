@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class DeliveryServiceStub:
-    """DeliveryService shows the deliveries behind Remember to operators.
+    """DeliveryService lets operators see the deliveries of Remember and retry dead letters.
     """
 
     def __init__(self, channel):
@@ -53,7 +53,7 @@ class DeliveryServiceStub:
 
 
 class DeliveryServiceServicer:
-    """DeliveryService shows the deliveries behind Remember to operators.
+    """DeliveryService lets operators see the deliveries of Remember and retry dead letters.
     """
 
     def GetBacklog(self, request, context):
@@ -64,7 +64,8 @@ class DeliveryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDeadLetters(self, request, context):
-        """ListDeadLetters pages through deliveries that were given up after the configured number of attempts.
+        """ListDeadLetters pages through deliveries that were given up: after the configured number of attempts, or at once if a retry
+        could not help.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -104,7 +105,7 @@ def add_DeliveryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DeliveryService:
-    """DeliveryService shows the deliveries behind Remember to operators.
+    """DeliveryService lets operators see the deliveries of Remember and retry dead letters.
     """
 
     @staticmethod

@@ -26,9 +26,8 @@ if _version_not_supported:
 
 
 class DocumentServiceStub:
-    """DocumentService stores what an agent or an application writes itself: JSON values under a namespace and a key, replaced and
-    deleted at will. Documents are no evidence of anything: recalls, contexts and Forget do not look at them. They are erased
-    with their user, and are part of the user's export.
+    """DocumentService stores JSON values that an agent or application writes itself, under a namespace and a key. Recalls, contexts
+    and Forget do not search documents. They are erased with their user, and are part of the user's export.
 
     A namespace is a list of 1 to 16 labels; a label has at most 128 characters and no control character. A key has at most 512
     characters and no control character. Namespace and key together have at most 1,024 bytes of UTF-8. They are not encrypted
@@ -69,9 +68,8 @@ class DocumentServiceStub:
 
 
 class DocumentServiceServicer:
-    """DocumentService stores what an agent or an application writes itself: JSON values under a namespace and a key, replaced and
-    deleted at will. Documents are no evidence of anything: recalls, contexts and Forget do not look at them. They are erased
-    with their user, and are part of the user's export.
+    """DocumentService stores JSON values that an agent or application writes itself, under a namespace and a key. Recalls, contexts
+    and Forget do not search documents. They are erased with their user, and are part of the user's export.
 
     A namespace is a list of 1 to 16 labels; a label has at most 128 characters and no control character. A key has at most 512
     characters and no control character. Namespace and key together have at most 1,024 bytes of UTF-8. They are not encrypted
@@ -79,25 +77,24 @@ class DocumentServiceServicer:
     """
 
     def WriteDocuments(self, request, context):
-        """WriteDocuments puts and deletes documents in one transaction: all of the writes happen, or none. Nobody sees a part of
-        them. Fails with ALREADY_EXISTS or CONFLICT when a condition of a write does not hold, with LIMIT_EXCEEDED when the user
-        would have more than 10,000 documents (by default).
+        """WriteDocuments puts and deletes documents in one transaction, all or none. Fails with ALREADY_EXISTS or CONFLICT if the
+        condition of a write does not hold, and with LIMIT_EXCEEDED if the user would have more than 10,000 documents (by default).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchGetDocuments(self, request, context):
-        """BatchGetDocuments returns documents by namespace and key, all as of one moment.
+        """BatchGetDocuments returns documents by namespace and key, from one consistent snapshot.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDocuments(self, request, context):
-        """ListDocuments pages through documents in the order of namespace and key, by bytes of UTF-8, label by label, or of their last
-        write. A page may hold fewer documents than asked for, or none, although more follow: filters look at 1,000 documents
-        a page, or at as many as have 3 MiB.
+        """ListDocuments pages through documents. They are ordered by namespace and key (label by label, by bytes of UTF-8), or by
+        their last write. A page can be short or empty although more pages follow: filters examine at most 1,000 documents or
+        3 MiB for each page.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -155,9 +152,8 @@ def add_DocumentServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DocumentService:
-    """DocumentService stores what an agent or an application writes itself: JSON values under a namespace and a key, replaced and
-    deleted at will. Documents are no evidence of anything: recalls, contexts and Forget do not look at them. They are erased
-    with their user, and are part of the user's export.
+    """DocumentService stores JSON values that an agent or application writes itself, under a namespace and a key. Recalls, contexts
+    and Forget do not search documents. They are erased with their user, and are part of the user's export.
 
     A namespace is a list of 1 to 16 labels; a label has at most 128 characters and no control character. A key has at most 512
     characters and no control character. Namespace and key together have at most 1,024 bytes of UTF-8. They are not encrypted

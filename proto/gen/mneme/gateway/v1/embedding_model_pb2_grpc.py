@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class EmbeddingModelServiceStub:
-    """EmbeddingModelService shows which model embeds questions and what is written, and cuts over to another one that all
-    services hold beside it. Concerns all tenants: every method needs the role admin.
+    """EmbeddingModelService shows the model that embeds questions and memories, and cuts over to a second model that all services
+    have loaded. It affects all tenants: every method needs the role admin. See docs/model-change.md.
     """
 
     def __init__(self, channel):
@@ -49,23 +49,23 @@ class EmbeddingModelServiceStub:
 
 
 class EmbeddingModelServiceServicer:
-    """EmbeddingModelService shows which model embeds questions and what is written, and cuts over to another one that all
-    services hold beside it. Concerns all tenants: every method needs the role admin.
+    """EmbeddingModelService shows the model that embeds questions and memories, and cuts over to a second model that all services
+    have loaded. It affects all tenants: every method needs the role admin. See docs/model-change.md.
     """
 
     def GetEmbeddingModel(self, request, context):
-        """GetEmbeddingModel returns the serving model, and what each running process holds and serves with.
+        """GetEmbeddingModel returns the serving model, and the models of each running process.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CutOverEmbeddingModel(self, request, context):
-        """CutOverEmbeddingModel makes a model serve, without a restart; the way back is a cut-over to the former one. The response
-        comes when the choice is durable; every process follows within a second, by default. Until then it serves with the
-        former model, and searches are right in either state. Idempotent: a model that serves already is left as it is.
-        Fails with FAILED_PRECONDITION where a running process does not hold the model, or where episodes, facts or notes lack
-        it; the message says how many. Up to 1,000 facts and 1,000 notes, by default, are embedded by the call itself.
+        """CutOverEmbeddingModel makes a model the serving one, without a restart. A cut-over to the former model goes back. The call
+        responds when the choice is durable. Every process follows within a second by default and uses the former model until
+        then; searches are correct in both states. If the model serves already, nothing changes. Fails with FAILED_PRECONDITION
+        if a running process has not loaded the model, or if episodes, facts or notes have no vector of it; the message says how
+        many. The call itself embeds up to 1,000 facts and 1,000 notes by default.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -93,8 +93,8 @@ def add_EmbeddingModelServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EmbeddingModelService:
-    """EmbeddingModelService shows which model embeds questions and what is written, and cuts over to another one that all
-    services hold beside it. Concerns all tenants: every method needs the role admin.
+    """EmbeddingModelService shows the model that embeds questions and memories, and cuts over to a second model that all services
+    have loaded. It affects all tenants: every method needs the role admin. See docs/model-change.md.
     """
 
     @staticmethod

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class ErasureServiceStub:
-    """ErasureService takes memories away. An erasure follows provenance: what was derived only from erased turns goes with
-    them, what has other evidence loses this evidence. docs/erasure.md lists what is erased where.
+    """ErasureService erases and corrects memories. An erasure follows provenance: what was derived only from erased turns is erased
+    with them; what has other evidence loses the erased evidence. docs/erasure.md lists what is erased where.
     """
 
     def __init__(self, channel):
@@ -64,17 +64,16 @@ class ErasureServiceStub:
 
 
 class ErasureServiceServicer:
-    """ErasureService takes memories away. An erasure follows provenance: what was derived only from erased turns goes with
-    them, what has other evidence loses this evidence. docs/erasure.md lists what is erased where.
+    """ErasureService erases and corrects memories. An erasure follows provenance: what was derived only from erased turns is erased
+    with them; what has other evidence loses the erased evidence. docs/erasure.md lists what is erased where.
     """
 
     def Erase(self, request, context):
-        """Erase erases memories, a conversation, a scope, a user or the tenant. The erasure is durable before any of it is
-        carried out; it then goes on whatever happens to the caller or to the gateway. A small one is complete in the
-        response, a large one is PENDING there, and GetErasure shows its progress. Deliveries on their way and repeats of
-        the writes that said it do not bring anything back. What is remembered while the erasure of a user or of the tenant
-        is pending may be erased with it. A repeat of the request id returns the erasure as it is by then.
-        Needs the role of a writer, for the whole tenant that of an administrator (ROLE_MISSING).
+        """Erase erases memories, a conversation, a scope, a user or the tenant. The erasure is committed before it starts, and then
+        completes even if the caller or the gateway fails. A small erasure is complete in the response; a large one is PENDING,
+        and GetErasure shows its progress. Pending deliveries and repeated writes do not restore anything. What is remembered
+        while the erasure of a user or tenant is pending may be erased with it. A repeat of the request id returns the present
+        state of the erasure. Needs the role writer, and admin to erase the tenant (ROLE_MISSING).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,32 +87,32 @@ class ErasureServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListErasures(self, request, context):
-        """ListErasures pages through the erasures of a user, or of the tenant, newest first, with their receipts. They stay when the
-        user is erased. The list of the whole tenant needs the role of an administrator (ROLE_MISSING).
+        """ListErasures pages through the erasures of a user or of the whole tenant, newest first, with their receipts. They remain
+        when the user is erased. Listing the whole tenant needs the role admin (ROLE_MISSING).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Forget(self, request, context):
-        """Forget erases what a query in plain words names: a topic, a person, what was said about something. A memory is
-        chosen when it holds the names and numbers of the query, or its topic in words or by similarity; a query that nothing
-        fits chooses nothing. With `dry_run` the plan is returned and nothing is erased; `plan_token` then erases exactly
-        that plan. Fails with FAILED_PRECONDITION when more than 50 memories would go without a plan token, and with
-        LIMIT_EXCEEDED when more than 1,000 would.
+        """Forget erases what a query in plain words means: a topic, a person, what was said about something. It chooses memories
+        that contain the names and numbers of the query, or its topic by words or similarity. If nothing matches, nothing is
+        erased. A `dry_run` returns the plan and erases nothing; its `plan_token` then erases exactly that plan. Fails with
+        FAILED_PRECONDITION if more than 50 memories would be erased without a plan token, and with LIMIT_EXCEEDED if more than
+        1,000 would be.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Correct(self, request, context):
-        """Correct says what is right in place of something wrong: a turn, a fact or a note by its id, or a statement in words. The
-        right text becomes a turn of its own, in the conversation and the scope of the one that it corrects; what said
-        otherwise stays readable and is marked as superseded, with the reason CORRECTED, in Recall, contexts and facts: the
-        turn as a whole, or in part where it says more. Nothing that is derived later brings it back. A named fact or note that
-        no mark reaches, as one that was written without turns or that its turns do not say, is updated in place: it says the
-        right text, or has an end where another fact says that already. Fails with NOT_FOUND where nothing said so;
-        nothing is written then. A repeat of the request id returns the first turn, and completes what a crash interrupted.
+        """Correct replaces something wrong: a turn, fact or note by its id, or a statement in words. The right text is stored as a
+        new turn, in the conversation and scope of the turn that it corrects. The wrong statement stays readable and is marked
+        as superseded, with the reason CORRECTED, in Recall, contexts and facts; its turn is marked as a whole, or in part if it
+        says more. Later extraction does not restore it. A fact or note named by id that cannot be marked, because it has no
+        turns or its turns do not say so, is updated in place; if another fact says the right text already, the wrong one ends
+        instead. Fails with NOT_FOUND, and writes nothing, if nothing says what is called wrong. A repeat of the request id
+        returns the first turn, and completes what a crash interrupted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -156,8 +155,8 @@ def add_ErasureServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ErasureService:
-    """ErasureService takes memories away. An erasure follows provenance: what was derived only from erased turns goes with
-    them, what has other evidence loses this evidence. docs/erasure.md lists what is erased where.
+    """ErasureService erases and corrects memories. An erasure follows provenance: what was derived only from erased turns is erased
+    with them; what has other evidence loses the erased evidence. docs/erasure.md lists what is erased where.
     """
 
     @staticmethod

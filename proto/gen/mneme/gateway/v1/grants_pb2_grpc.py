@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class GrantServiceStub:
-    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
-    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """GrantService lets readers see memories of scopes that are not on their path. A grant opens exactly one scope, not those above
+    or below it, to the readers of another scope and of the scopes below that one. Grants are not transitive.
     """
 
     def __init__(self, channel):
@@ -54,14 +54,14 @@ class GrantServiceStub:
 
 
 class GrantServiceServicer:
-    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
-    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """GrantService lets readers see memories of scopes that are not on their path. A grant opens exactly one scope, not those above
+    or below it, to the readers of another scope and of the scopes below that one. Grants are not transitive.
     """
 
     def CreateGrant(self, request, context):
-        """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
-        there is one already, its kinds and its expiry are replaced. Recalls that begin after the response use it here; other
-        gateways read a user's grants again after 5 s by default. Fails with LIMIT_EXCEEDED when the user has 256.
+        """CreateGrant lets readers in one scope see the memories of another. There is at most one grant between two scopes: creating
+        it again replaces its kinds and its expiry. This gateway applies it to all recalls that begin after the response, other
+        gateways after at most 5 s by default. Fails with LIMIT_EXCEEDED if the user has 256 grants.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -75,8 +75,8 @@ class GrantServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RevokeGrant(self, request, context):
-        """RevokeGrant takes a grant back. Recalls that begin after the response do not use it here; other gateways may use it
-        for 5 s more by default. An expiry holds everywhere at its time. Fails with NOT_FOUND.
+        """RevokeGrant revokes a grant. This gateway stops using it for recalls that begin after the response, other gateways after at
+        most 5 s by default. An expiry takes effect everywhere at its time. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -109,8 +109,8 @@ def add_GrantServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GrantService:
-    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
-    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """GrantService lets readers see memories of scopes that are not on their path. A grant opens exactly one scope, not those above
+    or below it, to the readers of another scope and of the scopes below that one. Grants are not transitive.
     """
 
     @staticmethod

@@ -13,26 +13,26 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class GrantServiceStub:
-    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
-    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """GrantService lets readers see memories of scopes that are not on their path. A grant opens exactly one scope, not those above
+    or below it, to the readers of another scope and of the scopes below that one. Grants are not transitive.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateGrant: _aio.UnaryUnaryMultiCallable[_grants_pb2.CreateGrantRequest, _grants_pb2.CreateGrantResponse]
-    """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
-    there is one already, its kinds and its expiry are replaced. Recalls that begin after the response use it here; other
-    gateways read a user's grants again after 5 s by default. Fails with LIMIT_EXCEEDED when the user has 256.
+    """CreateGrant lets readers in one scope see the memories of another. There is at most one grant between two scopes: creating
+    it again replaces its kinds and its expiry. This gateway applies it to all recalls that begin after the response, other
+    gateways after at most 5 s by default. Fails with LIMIT_EXCEEDED if the user has 256 grants.
     """
     ListGrants: _aio.UnaryUnaryMultiCallable[_grants_pb2.ListGrantsRequest, _grants_pb2.ListGrantsResponse]
     """ListGrants pages through a user's grants that are in force, oldest first."""
     RevokeGrant: _aio.UnaryUnaryMultiCallable[_grants_pb2.RevokeGrantRequest, _grants_pb2.RevokeGrantResponse]
-    """RevokeGrant takes a grant back. Recalls that begin after the response do not use it here; other gateways may use it
-    for 5 s more by default. An expiry holds everywhere at its time. Fails with NOT_FOUND.
+    """RevokeGrant revokes a grant. This gateway stops using it for recalls that begin after the response, other gateways after at
+    most 5 s by default. An expiry takes effect everywhere at its time. Fails with NOT_FOUND.
     """
 
 class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
-    """GrantService lets readers see memories of places that are not on their path. A grant opens one place, and neither those
-    above nor those below it, to the readers of another place and of those below that; it is not passed on.
+    """GrantService lets readers see memories of scopes that are not on their path. A grant opens exactly one scope, not those above
+    or below it, to the readers of another scope and of the scopes below that one. Grants are not transitive.
     """
 
     @_abc_1.abstractmethod
@@ -41,9 +41,9 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _grants_pb2.CreateGrantRequest,
         context: _aio.ServicerContext[_grants_pb2.CreateGrantRequest, _abc.Awaitable[_grants_pb2.CreateGrantResponse]],
     ) -> _abc.Awaitable[_grants_pb2.CreateGrantResponse]:
-        """CreateGrant lets readers in one scope see the memories of another. Between two scopes there is one grant: where
-        there is one already, its kinds and its expiry are replaced. Recalls that begin after the response use it here; other
-        gateways read a user's grants again after 5 s by default. Fails with LIMIT_EXCEEDED when the user has 256.
+        """CreateGrant lets readers in one scope see the memories of another. There is at most one grant between two scopes: creating
+        it again replaces its kinds and its expiry. This gateway applies it to all recalls that begin after the response, other
+        gateways after at most 5 s by default. Fails with LIMIT_EXCEEDED if the user has 256 grants.
         """
 
     @_abc_1.abstractmethod
@@ -60,8 +60,8 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _grants_pb2.RevokeGrantRequest,
         context: _aio.ServicerContext[_grants_pb2.RevokeGrantRequest, _abc.Awaitable[_grants_pb2.RevokeGrantResponse]],
     ) -> _abc.Awaitable[_grants_pb2.RevokeGrantResponse]:
-        """RevokeGrant takes a grant back. Recalls that begin after the response do not use it here; other gateways may use it
-        for 5 s more by default. An expiry holds everywhere at its time. Fails with NOT_FOUND.
+        """RevokeGrant revokes a grant. This gateway stops using it for recalls that begin after the response, other gateways after at
+        most 5 s by default. An expiry takes effect everywhere at its time. Fails with NOT_FOUND.
         """
 
 def add_GrantServiceServicer_to_server(servicer: GrantServiceServicer, server: _aio.Server) -> None: ...

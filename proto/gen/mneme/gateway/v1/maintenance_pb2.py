@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from mneme.common.v1 import maintenance_pb2 as mneme_dot_common_dot_v1_dot_maintenance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"mneme/gateway/v1/maintenance.proto\x12\x10mneme.gateway.v1\x1a!mneme/common/v1/maintenance.proto\"\x10\n\x0eGetJobsRequest\"[\n\x0fGetJobsResponse\x12-\n\x04jobs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceJob\x12\x19\n\x11unavailable_tiers\x18\x02 \x03(\t\"|\n\rRunJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0b\n\x03job\x18\x03 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\x12\x18\n\x0bretired_max\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_retired_max\"s\n\x0eRunJobResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\"V\n\x0fListRunsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Z\n\x10ListRunsResponse\x12-\n\x04runs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"0\n\rGetRunRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\"s\n\x0eGetRunResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\"E\n\x0eUndoRunRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0e\n\x06run_id\x18\x03 \x01(\t\"\'\n\x0fUndoRunResponse\x12\x14\n\x0cundone_count\x18\x01 \x01(\x05\"3\n\x10ResumeJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\"\x13\n\x11ResumeJobResponse2\xf7\x03\n\x12MaintenanceService\x12N\n\x07GetJobs\x12 .mneme.gateway.v1.GetJobsRequest\x1a!.mneme.gateway.v1.GetJobsResponse\x12K\n\x06RunJob\x12\x1f.mneme.gateway.v1.RunJobRequest\x1a .mneme.gateway.v1.RunJobResponse\x12Q\n\x08ListRuns\x12!.mneme.gateway.v1.ListRunsRequest\x1a\".mneme.gateway.v1.ListRunsResponse\x12K\n\x06GetRun\x12\x1f.mneme.gateway.v1.GetRunRequest\x1a .mneme.gateway.v1.GetRunResponse\x12N\n\x07UndoRun\x12 .mneme.gateway.v1.UndoRunRequest\x1a!.mneme.gateway.v1.UndoRunResponse\x12T\n\tResumeJob\x12\".mneme.gateway.v1.ResumeJobRequest\x1a#.mneme.gateway.v1.ResumeJobResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"mneme/gateway/v1/maintenance.proto\x12\x10mneme.gateway.v1\x1a!mneme/common/v1/maintenance.proto\"\x10\n\x0eGetJobsRequest\"[\n\x0fGetJobsResponse\x12-\n\x04jobs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceJob\x12\x19\n\x11unavailable_tiers\x18\x02 \x03(\t\"|\n\rRunJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0b\n\x03job\x18\x03 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\x12\x18\n\x0bretired_max\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_retired_max\"s\n\x0eRunJobResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\"V\n\x0fListRunsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Z\n\x10ListRunsResponse\x12-\n\x04runs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"W\n\rGetRunRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"\x8c\x01\n\x0eGetRunResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"E\n\x0eUndoRunRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0e\n\x06run_id\x18\x03 \x01(\t\"\'\n\x0fUndoRunResponse\x12\x14\n\x0cundone_count\x18\x01 \x01(\x05\"3\n\x10ResumeJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\"\x13\n\x11ResumeJobResponse2\xf7\x03\n\x12MaintenanceService\x12N\n\x07GetJobs\x12 .mneme.gateway.v1.GetJobsRequest\x1a!.mneme.gateway.v1.GetJobsResponse\x12K\n\x06RunJob\x12\x1f.mneme.gateway.v1.RunJobRequest\x1a .mneme.gateway.v1.RunJobResponse\x12Q\n\x08ListRuns\x12!.mneme.gateway.v1.ListRunsRequest\x1a\".mneme.gateway.v1.ListRunsResponse\x12K\n\x06GetRun\x12\x1f.mneme.gateway.v1.GetRunRequest\x1a .mneme.gateway.v1.GetRunResponse\x12N\n\x07UndoRun\x12 .mneme.gateway.v1.UndoRunRequest\x1a!.mneme.gateway.v1.UndoRunResponse\x12T\n\tResumeJob\x12\".mneme.gateway.v1.ResumeJobRequest\x1a#.mneme.gateway.v1.ResumeJobResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,17 +46,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTRUNSRESPONSE']._serialized_start=533
   _globals['_LISTRUNSRESPONSE']._serialized_end=623
   _globals['_GETRUNREQUEST']._serialized_start=625
-  _globals['_GETRUNREQUEST']._serialized_end=673
-  _globals['_GETRUNRESPONSE']._serialized_start=675
-  _globals['_GETRUNRESPONSE']._serialized_end=790
-  _globals['_UNDORUNREQUEST']._serialized_start=792
-  _globals['_UNDORUNREQUEST']._serialized_end=861
-  _globals['_UNDORUNRESPONSE']._serialized_start=863
-  _globals['_UNDORUNRESPONSE']._serialized_end=902
-  _globals['_RESUMEJOBREQUEST']._serialized_start=904
-  _globals['_RESUMEJOBREQUEST']._serialized_end=955
-  _globals['_RESUMEJOBRESPONSE']._serialized_start=957
-  _globals['_RESUMEJOBRESPONSE']._serialized_end=976
-  _globals['_MAINTENANCESERVICE']._serialized_start=979
-  _globals['_MAINTENANCESERVICE']._serialized_end=1482
+  _globals['_GETRUNREQUEST']._serialized_end=712
+  _globals['_GETRUNRESPONSE']._serialized_start=715
+  _globals['_GETRUNRESPONSE']._serialized_end=855
+  _globals['_UNDORUNREQUEST']._serialized_start=857
+  _globals['_UNDORUNREQUEST']._serialized_end=926
+  _globals['_UNDORUNRESPONSE']._serialized_start=928
+  _globals['_UNDORUNRESPONSE']._serialized_end=967
+  _globals['_RESUMEJOBREQUEST']._serialized_start=969
+  _globals['_RESUMEJOBREQUEST']._serialized_end=1020
+  _globals['_RESUMEJOBRESPONSE']._serialized_start=1022
+  _globals['_RESUMEJOBRESPONSE']._serialized_end=1041
+  _globals['_MAINTENANCESERVICE']._serialized_start=1044
+  _globals['_MAINTENANCESERVICE']._serialized_end=1547
 # @@protoc_insertion_point(module_scope)

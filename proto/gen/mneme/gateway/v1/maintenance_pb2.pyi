@@ -62,20 +62,26 @@ class ListRunsResponse(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[_maintenance_pb2.MaintenanceRun, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetRunRequest(_message.Message):
-    __slots__ = ("user_id", "run_id")
+    __slots__ = ("user_id", "run_id", "page_size", "page_token")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     run_id: str
-    def __init__(self, user_id: _Optional[str] = ..., run_id: _Optional[str] = ...) -> None: ...
+    page_size: int
+    page_token: str
+    def __init__(self, user_id: _Optional[str] = ..., run_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class GetRunResponse(_message.Message):
-    __slots__ = ("run", "changes")
+    __slots__ = ("run", "changes", "next_page_token")
     RUN_FIELD_NUMBER: _ClassVar[int]
     CHANGES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     run: _maintenance_pb2.MaintenanceRun
     changes: _containers.RepeatedCompositeFieldContainer[_maintenance_pb2.MaintenanceChange]
-    def __init__(self, run: _Optional[_Union[_maintenance_pb2.MaintenanceRun, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_maintenance_pb2.MaintenanceChange, _Mapping]]] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, run: _Optional[_Union[_maintenance_pb2.MaintenanceRun, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_maintenance_pb2.MaintenanceChange, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UndoRunRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "run_id")

@@ -26,9 +26,10 @@ if _version_not_supported:
 
 
 class MaintenanceServiceStub:
-    """MaintenanceService runs the tiers' jobs for one user, shows what runs changed, and takes runs back.
+    """MaintenanceService runs the maintenance jobs of the tiers for one user, shows what runs changed, and undoes runs. Scheduled
+    runs do not need it.
 
-    Scheduled runs go on by themselves. Writes are idempotent by request id for 7 days by default: a repeat returns the first
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first
     response, another request under the same id fails with REQUEST_ID_REUSED.
     """
 
@@ -71,50 +72,51 @@ class MaintenanceServiceStub:
 
 
 class MaintenanceServiceServicer:
-    """MaintenanceService runs the tiers' jobs for one user, shows what runs changed, and takes runs back.
+    """MaintenanceService runs the maintenance jobs of the tiers for one user, shows what runs changed, and undoes runs. Scheduled
+    runs do not need it.
 
-    Scheduled runs go on by themselves. Writes are idempotent by request id for 7 days by default: a repeat returns the first
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first
     response, another request under the same id fails with REQUEST_ID_REUSED.
     """
 
     def GetJobs(self, request, context):
-        """GetJobs returns the jobs of all tiers. A tier that does not respond is left out and named.
+        """GetJobs returns the jobs of all tiers. It names the tiers that do not respond, and leaves out their jobs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RunJob(self, request, context):
-        """RunJob runs a job for one user now. Fails with NOT_FOUND where there is no such job, and with FAILED_PRECONDITION where
-        it works on a store as a whole.
+        """RunJob runs a job for one user now. Fails with NOT_FOUND if there is no such job, and with FAILED_PRECONDITION if the job
+        only works on a whole store.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRuns(self, request, context):
-        """ListRuns pages through the runs that changed something of a user, newest first.
+        """ListRuns pages through the runs that changed memories of a user, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRun(self, request, context):
-        """GetRun returns a run of a user with its changes. Fails with NOT_FOUND.
+        """GetRun returns a run of a user and pages through its changes. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UndoRun(self, request, context):
-        """UndoRun takes a run back, as far as it concerns a user. Fails with NOT_FOUND.
+        """UndoRun undoes the changes that a run made for a user. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ResumeJob(self, request, context):
-        """ResumeJob lets a stopped job be scheduled again, for all tenants. Needs the role admin. Fails with NOT_FOUND.
+        """ResumeJob schedules a stopped job again, for all tenants. Needs the role admin. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -162,9 +164,10 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MaintenanceService:
-    """MaintenanceService runs the tiers' jobs for one user, shows what runs changed, and takes runs back.
+    """MaintenanceService runs the maintenance jobs of the tiers for one user, shows what runs changed, and undoes runs. Scheduled
+    runs do not need it.
 
-    Scheduled runs go on by themselves. Writes are idempotent by request id for 7 days by default: a repeat returns the first
+    Writes are idempotent by request id for 7 days by default: a repeat returns the first
     response, another request under the same id fails with REQUEST_ID_REUSED.
     """
 

@@ -29,7 +29,7 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """MemoryService remembers what happened and recalls what matters.
+    """MemoryService stores turns of conversations and recalls memories.
     """
 
     def __init__(self, channel):
@@ -86,14 +86,14 @@ class MemoryServiceStub:
 
 
 class MemoryServiceServicer:
-    """MemoryService remembers what happened and recalls what matters.
+    """MemoryService stores turns of conversations and recalls memories.
     """
 
     def Remember(self, request, context):
-        """Remember takes one or more turns of one conversation. When it responds, they are durable; everything else
-        happens in the background. All turns are taken or none. Fails with RESOURCE_EXHAUSTED and a RetryInfo while more than
-        the configured number of the tenant's deliveries wait, 100,000 by default. The write gate keeps greetings,
-        acknowledgements and noise in the conversation log alone, and says so in the verdict of each turn.
+        """Remember stores one or more turns of one conversation, all or none. They are durable when it responds; the tiers index
+        them in the background. Fails with RESOURCE_EXHAUSTED and a RetryInfo while too many deliveries of the tenant wait
+        (100,000 by default). If the write gate is on, greetings, acknowledgements and noise stay in the conversation log and
+        become no memory; the verdict of each turn says so.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,63 +107,62 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RememberStream(self, request_iterator, context):
-        """RememberStream takes any number of items, one message each, and responds to each as its group becomes durable, in the
-        order of the items. A client that does not read the responses is not read from either. Where the tenant's backlog of
-        deliveries has reached its bound, the stream is held back for up to 30 s by default, then its items are refused.
+        """RememberStream takes any number of items, one in each message. It responds to each item in order, once its group is
+        durable. A client must read the responses, or the server stops reading its items. While the tenant's backlog of
+        deliveries is at its bound, the stream pauses for up to 30 s by default; after that, items are refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Recall(self, request, context):
-        """Recall finds what matters for a query, over all tiers, with the reasons. A tier that fails is named in
-        `tiers`; only when all of them fail does the call fail.
+        """Recall finds memories for a query in all tiers, with the reasons for each. A tier that fails is named in `tiers`; the
+        call fails only if all tiers fail.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RecallStream(self, request, context):
-        """RecallStream is Recall in parts: one message for each tier as it responds or fails, and the whole response, the
-        same as that of Recall, as the last one. It fails where Recall does. When the caller cancels, the work stops.
+        """RecallStream is Recall in parts. It sends one message for each tier when that tier responds or fails, and last the
+        response of Recall. It fails when Recall does. When the caller cancels, the work stops.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BuildContext(self, request, context):
-        """BuildContext recalls and returns text within a token budget, ready to put into a prompt.
+        """BuildContext recalls memories and returns them as text for a prompt, within a token budget.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PrepareContext(self, request, context):
-        """PrepareContext adds a user's message to a context window and returns the messages to send to a model: it prunes the
-        window if needed, and adds relevant code and similar past tasks before the message. Fails with INVALID_ARGUMENT where the
-        budget does not hold the message and the sticky items, and with ABORTED where other writers change the window all the
-        time. A repeat adds nothing.
+        """PrepareContext adds a user's message to a context window and returns the messages to send to a model. It prunes the
+        window if needed, and adds relevant code and similar past tasks before the message. Fails with INVALID_ARGUMENT if the
+        message and the sticky items exceed the budget, and with ABORTED if other writers keep changing the window. A repeat
+        adds nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Feedback(self, request, context):
-        """Feedback judges memories of an earlier response. It reaches their tier and the profile in the background: episodes rank
-        higher or lower, facts gain or lose confidence, notes importance. A later judgement of a memory replaces the one before;
-        memories that are gone by then are passed over. Fails with NOT_FOUND where no recall of this id is known:
-        recalls are known for 7 days by default, to other gateways after some hundred milliseconds.
+        """Feedback judges memories of an earlier response as good or bad. In the background, facts gain or lose confidence, notes
+        gain or lose importance, episodes change their rank in the profile "interaction", and the user profile learns. A later
+        judgement of a memory replaces the earlier one. Memories that no longer exist are skipped. Fails with NOT_FOUND if
+        `recall_id` is unknown: recalls are known for 7 days by default, and to other gateways after some hundred milliseconds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListJudgedRecalls(self, request, context):
-        """ListJudgedRecalls pages through a user's recalls of which memories were judged good by Feedback, newest first:
-        questions with right answers, such as to compare embedding models on. Judged good is what the last judgement says, of
-        the recall as a whole or of the memory since the recall. Recalls are known for 7 days by default; one whose question
-        had more than 500 characters, or of which a memory was erased, is left out. A page may hold fewer than were asked for,
-        or none, and not be the last one.
+        """ListJudgedRecalls pages through a user's recalls with memories that Feedback judged good, newest first: questions with
+        known good results, for example to compare embedding models. The last judgement counts, be it of the recall as a whole
+        or of the memory. Recalls are known for 7 days by default. Left out are recalls whose question had more than 500
+        characters, or of which a memory was erased. A page can be short or empty although more pages follow.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -226,7 +225,7 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """MemoryService remembers what happened and recalls what matters.
+    """MemoryService stores turns of conversations and recalls memories.
     """
 
     @staticmethod

@@ -52,20 +52,19 @@ class PortabilityServiceServicer:
     """
 
     def ExportUser(self, request, context):
-        """ExportUser streams the file: JSON lines with a header, everything that is stored of the user, archived and superseded
-        memories included, and a last line with counts and a digest. Turns that running sessions hold and deliveries on
-        their way are waited for (UNAVAILABLE where the deadline passes first). What is written meanwhile may be missing.
+        """ExportUser streams the file as JSON lines: a header, everything stored of the user including archived and superseded
+        memories, and a last line with counts and a digest. It first waits until turns of running sessions and pending deliveries
+        are stored, and fails with UNAVAILABLE if the deadline passes first. Writes during the export may be missing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ImportUser(self, request_iterator, context):
-        """ImportUser stores an exported file, with ids and times. The file is checked as a whole first: one that is incomplete,
-        altered or of an unknown version is refused with INVALID_ARGUMENT and changes nothing. Fails with
-        FAILED_PRECONDITION where the user has memories that are not of this file, or is being erased. The import of a user
-        who was erased is allowed, and reported by `restored_count`. A repeat of the same file completes an interrupted
-        import, and changes nothing after a complete one.
+        """ImportUser stores an exported file, with ids and times. It first checks the whole file: an incomplete, altered or unknown
+        format fails with INVALID_ARGUMENT and changes nothing. Fails with FAILED_PRECONDITION if the user has memories that are
+        not in the file, or is being erased. A user who was erased can be imported; `restored_count` reports that. Importing the
+        same file again completes an interrupted import, and changes nothing after a complete one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -26,9 +26,9 @@ if _version_not_supported:
 
 
 class CodeServiceStub:
-    """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
-    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service needs no
+    access to a disk. It stores definitions and references, and the text of files up to 512 KiB. All methods except IndexFiles,
+    DeleteRepository and ListRepositories fail with NOT_FOUND for a repository that was never indexed.
     """
 
     def __init__(self, channel):
@@ -95,22 +95,21 @@ class CodeServiceStub:
 
 
 class CodeServiceServicer:
-    """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
-    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service needs no
+    access to a disk. It stores definitions and references, and the text of files up to 512 KiB. All methods except IndexFiles,
+    DeleteRepository and ListRepositories fail with NOT_FOUND for a repository that was never indexed.
     """
 
     def IndexFiles(self, request, context):
-        """IndexFiles adds and replaces files of a repository, and removes others, in one step. The repository is created with
-        its first files. A file whose content is stored already costs little. Fails with LIMIT_EXCEEDED where the repository
-        would have more files than allowed (20,000 by default).
+        """IndexFiles adds, replaces and removes files of a repository in one step. It creates a missing repository. An unchanged file
+        is not parsed again. Fails with LIMIT_EXCEEDED if the repository would have too many files (more than 20,000 by default).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteRepository(self, request, context):
-        """DeleteRepository deletes a repository with all that is known of its files. Fails with NOT_FOUND.
+        """DeleteRepository deletes a repository with all its files. Fails with NOT_FOUND if there is none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,39 +123,39 @@ class CodeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListFiles(self, request, context):
-        """ListFiles pages through the files of a repository, by path. A client compares the digests with those of its files and
-        uploads what differs.
+        """ListFiles pages through the files of a repository, by path. Clients compare the digests with their own files, and upload
+        those that differ.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSymbols(self, request, context):
-        """ListSymbols pages through what a file defines, in the order of its lines. Fails with NOT_FOUND for an unknown file.
+        """ListSymbols pages through the definitions in a file, by line. Fails with NOT_FOUND for an unknown file.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListImports(self, request, context):
-        """ListImports pages through what a file imports, in the order of its lines, also from outside of the repository. Fails with
-        NOT_FOUND for an unknown file.
+        """ListImports pages through the imports of a file, by line, including those from outside the repository. Fails with NOT_FOUND
+        for an unknown file.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SearchSymbols(self, request, context):
-        """SearchSymbols finds definitions by name: equal names first, then those that differ in case, begin with the query,
-        contain it, or are spelled much like it. The path breaks ties.
+        """SearchSymbols finds definitions by name: equal names first, then names that differ only in case, begin with the query, contain
+        it, or are spelled similarly. Ties are ordered by path.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRelations(self, request, context):
-        """ListRelations pages through what refers to a symbol or a file, or what that refers to: callers, callees, base classes,
-        dependencies. Most confident first. Fails with NOT_FOUND for an unknown symbol or file.
+        """ListRelations pages through the references to or from a symbol or file: callers, callees, base classes, dependencies. The
+        most confident come first. Fails with NOT_FOUND for an unknown symbol or file.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -171,15 +170,15 @@ class CodeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchCode(self, request, context):
-        """SearchCode finds the files and symbols that a question or the text of an issue is about, and says why.
+        """SearchCode finds the files and symbols that are relevant to a question or an issue, with the parts of each score.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetOutline(self, request, context):
-        """GetOutline returns the definitions of a repository as text within a budget of tokens: those that most of the code
-        refers to, or that a question is about.
+        """GetOutline returns the most important definitions of a repository as text within a token budget: those with most references, or
+        those that are relevant to a question.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -252,9 +251,9 @@ def add_CodeServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class CodeService:
-    """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service
-    reads no disk. It stores what files define and refer to, and the text of files up to 512 KiB. Every method but
-    IndexFiles, DeleteRepository and ListRepositories fails with NOT_FOUND for a repository that was never indexed.
+    """CodeService indexes the source code of repositories and answers questions about it. Callers upload files; the service needs no
+    access to a disk. It stores definitions and references, and the text of files up to 512 KiB. All methods except IndexFiles,
+    DeleteRepository and ListRepositories fail with NOT_FOUND for a repository that was never indexed.
     """
 
     @staticmethod

@@ -87,8 +87,8 @@ class FactServiceServicer:
     """
 
     def CreateFact(self, request, context):
-        """CreateFact stores one fact that the caller states. A statement that means a stored fact confirms that one. One that
-        excludes a stored fact of the same subject and predicate ends it: that gets `valid_to_time`, a link in
+        """CreateFact stores one fact that the caller states. If it means the same as a stored fact, it confirms that fact. If it
+        excludes a stored fact of the same subject and predicate, that fact ends: it gets `valid_to_time`, a link in
         `contradictions` and a version. Fails with UNAVAILABLE while texts cannot be embedded.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -111,8 +111,8 @@ class FactServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchFacts(self, request, context):
-        """SearchFacts finds the facts nearest to a query among those whose confidence admits the use. Archived, deprecated and
-        merged facts are not found.
+        """SearchFacts finds the facts that are most similar to a query and have enough confidence for the requested use. It does not
+        find archived, deprecated and merged facts.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -128,9 +128,9 @@ class FactServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UpdateFact(self, request, context):
-        """UpdateFact corrects a fact. What was stored before is a version of it, and later statements are compared with the
-        corrected fact. Where the text alone is updated, and subject, predicate and object were read in it or are empty, they
-        are read in the new text. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
+        """UpdateFact corrects a fact. The former state becomes a version, and later statements are compared with the corrected
+        fact. If only the text is updated, and subject, predicate and object are empty or were extracted from the old text, they
+        are extracted from the new text. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one; with ALREADY_EXISTS if
         another fact says that already; with PRECONDITION_FAILED if the fact was merged into another.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -138,27 +138,26 @@ class FactServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteFact(self, request, context):
-        """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it contradicted hold again. The
-        same interactions do not give rise to it again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
+        """DeleteFact deletes a fact with its evidence, and the facts merged into it. Facts that it had ended hold again. It is not
+        extracted from the same interactions again. Fails with NOT_FOUND; with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMergeGroups(self, request, context):
-        """ListMergeGroups pages through groups of facts that may say the same and wait for a decision, and those that were
-        decided about, newest first. Maintenance finds them once a day: facts that are similar, of which it cannot tell
-        whether they say the same. Those that surely do it merges by itself.
+        """ListMergeGroups pages through groups of similar facts, pending and decided, newest first. Maintenance finds them once a day.
+        It merges facts that certainly say the same, and proposes a group if it cannot tell.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ResolveMergeGroup(self, request, context):
-        """ResolveMergeGroup decides about a group: its facts become one, or are kept apart. What was united can be kept apart
-        later, and the other way round: nothing is lost. Fails with NOT_FOUND; with CONFLICT if the etag is not the present
+        """ResolveMergeGroup decides whether the facts of a group become one or are kept apart. Either decision can be reversed
+        later: nothing is lost. Fails with NOT_FOUND; with CONFLICT if the etag is not the present
         one; with PRECONDITION_FAILED if a fact to unite is no longer active or has ended, or if the facts are united already
-        and another one of them is to survive.
+        and another survivor is named. A repeat returns the first decision, with the present state of the facts.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class ProcedureServiceStub:
-    """ProcedureService stores and reads the procedures of a user. A user has at most 1,000 of a kind by default: beyond that
-    the one of least confidence is deleted, of equal ones the oldest.
+    """ProcedureService stores the procedures of a user. A user has at most 1,000 of a kind by default; beyond that, the one with the
+    lowest confidence is deleted, and the oldest of several.
     """
 
     def __init__(self, channel):
@@ -64,13 +64,12 @@ class ProcedureServiceStub:
 
 
 class ProcedureServiceServicer:
-    """ProcedureService stores and reads the procedures of a user. A user has at most 1,000 of a kind by default: beyond that
-    the one of least confidence is deleted, of equal ones the oldest.
+    """ProcedureService stores the procedures of a user. A user has at most 1,000 of a kind by default; beyond that, the one with the
+    lowest confidence is deleted, and the oldest of several.
     """
 
     def CreateProcedure(self, request, context):
-        """CreateProcedure stores a procedure. Fails with ALREADY_EXISTS if one of the same kind and scope does the same for the
-        same trigger.
+        """CreateProcedure stores a procedure. Fails with ALREADY_EXISTS if one with the same kind, scope, trigger and action exists.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -143,8 +142,8 @@ def add_ProcedureServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ProcedureService:
-    """ProcedureService stores and reads the procedures of a user. A user has at most 1,000 of a kind by default: beyond that
-    the one of least confidence is deleted, of equal ones the oldest.
+    """ProcedureService stores the procedures of a user. A user has at most 1,000 of a kind by default; beyond that, the one with the
+    lowest confidence is deleted, and the oldest of several.
     """
 
     @staticmethod

@@ -57,7 +57,7 @@ class ProfileServiceServicer:
     """
 
     def GetProfile(self, request, context):
-        """GetProfile returns the profile; one that was never written is returned empty, with an empty etag.
+        """GetProfile returns the profile. If it was never written, it is empty and has an empty etag.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -71,8 +71,8 @@ class ProfileServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteProfile(self, request, context):
-        """DeleteProfile deletes preferences and statistics, and what was learned. Interactions observed before are not observed
-        again. Fails with NOT_FOUND if there is nothing; with CONFLICT if the etag is not the present one.
+        """DeleteProfile deletes preferences, statistics and what was learned. Earlier interactions are not counted again. Fails
+        with NOT_FOUND if there is no profile; with CONFLICT if the etag is not the present one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SupersessionServiceStub:
-    """SupersessionService shows which statements superseded which, and takes decisions about those that wait.
+    """SupersessionService lists superseded statements, and takes decisions about pending ones. See docs/conflicts.md.
     """
 
     def __init__(self, channel):
@@ -48,7 +48,7 @@ class SupersessionServiceStub:
 
 
 class SupersessionServiceServicer:
-    """SupersessionService shows which statements superseded which, and takes decisions about those that wait.
+    """SupersessionService lists superseded statements, and takes decisions about pending ones. See docs/conflicts.md.
     """
 
     def ListSupersessions(self, request, context):
@@ -59,8 +59,8 @@ class SupersessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ResolveSupersession(self, request, context):
-        """ResolveSupersession decides about one: it is applied, turned round, or rejected. An applied one can be rejected and a
-        rejected one applied: nothing is lost. Fails with NOT_FOUND.
+        """ResolveSupersession decides which of the two statements stands. Every decision can be changed later: nothing is lost.
+        Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -88,7 +88,7 @@ def add_SupersessionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SupersessionService:
-    """SupersessionService shows which statements superseded which, and takes decisions about those that wait.
+    """SupersessionService lists superseded statements, and takes decisions about pending ones. See docs/conflicts.md.
     """
 
     @staticmethod

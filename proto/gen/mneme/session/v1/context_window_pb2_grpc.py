@@ -26,14 +26,14 @@ if _version_not_supported:
 
 
 class ContextWindowServiceStub:
-    """ContextWindowService holds the context windows of agents: one for each conversation, beside its session. Items have token
-    counts by the service's tokenizer. Past a share of its tokens a window is pruned: the items of the lowest scores go.
-    What they were is in the journal, and from there an episode, before they go; RestoreContextItems brings them back.
+    """ContextWindowService stores the context windows of agents, at most one for each conversation. Items have token counts by the
+    service's tokenizer. Pruning removes the items with the lowest scores once the window exceeds a share of its tokens (80 % by
+    default). Before an item is removed, it is written to the journal and becomes an episode; RestoreContextItems brings it back.
 
-    A window has a sliding time to live of its own, which every read and write of it resets. It is not rebuilt when it is lost.
-    DeleteSession deletes the conversation's window too.
+    A window has its own sliding time to live, which every read and write resets. A window that its store loses is not rebuilt.
+    DeleteSession also deletes the window of the conversation.
 
-    Idempotency: as SessionService.
+    Idempotency: as in SessionService.
     """
 
     def __init__(self, channel):
@@ -85,75 +85,74 @@ class ContextWindowServiceStub:
 
 
 class ContextWindowServiceServicer:
-    """ContextWindowService holds the context windows of agents: one for each conversation, beside its session. Items have token
-    counts by the service's tokenizer. Past a share of its tokens a window is pruned: the items of the lowest scores go.
-    What they were is in the journal, and from there an episode, before they go; RestoreContextItems brings them back.
+    """ContextWindowService stores the context windows of agents, at most one for each conversation. Items have token counts by the
+    service's tokenizer. Pruning removes the items with the lowest scores once the window exceeds a share of its tokens (80 % by
+    default). Before an item is removed, it is written to the journal and becomes an episode; RestoreContextItems brings it back.
 
-    A window has a sliding time to live of its own, which every read and write of it resets. It is not rebuilt when it is lost.
-    DeleteSession deletes the conversation's window too.
+    A window has its own sliding time to live, which every read and write resets. A window that its store loses is not rebuilt.
+    DeleteSession also deletes the window of the conversation.
 
-    Idempotency: as SessionService.
+    Idempotency: as in SessionService.
     """
 
     def UpdateContextWindow(self, request, context):
-        """UpdateContextWindow sets the budget, the current task or the time to live of a window, which is created where it is
-        missing.
+        """UpdateContextWindow sets the budget, the current task or the time to live of a window. It creates a missing window.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetContextWindow(self, request, context):
-        """GetContextWindow returns a window without its items. Fails with NOT_FOUND if it never was, expired, or was deleted.
+        """GetContextWindow returns a window without its items. Fails with NOT_FOUND if it never existed, expired or was deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddContextItems(self, request, context):
-        """AddContextItems adds items at the end of a window in one atomic step. An item whose id is in the window is not added
-        again. It does not prune. Fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, where the window would have more items than
-        allowed (2,000 by default).
+        """AddContextItems adds items at the end of a window in one atomic step. It skips items whose id is in the window already. It
+        does not prune. Fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, if the window would have too many items (more than 2,000
+        by default).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListContextItems(self, request, context):
-        """ListContextItems pages through the items of a window in their order, with the scores that they have now.
+        """ListContextItems pages through the items of a window in their order, with their present scores.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PruneContextWindow(self, request, context):
-        """PruneContextWindow removes the items of the lowest scores where the window has more tokens than its threshold. A tool
-        result and the assistant response that called the tool go together or stay together. At most about 6 MB go in one call,
-        which matters for windows of many megabytes alone: repeat it until nothing goes. Fails with ABORTED where other
-        writers change the window all the time: repeat it. At the tier's own port it fails with FAILED_PRECONDITION unless it is
-        a dry run: only the gateway can write to the journal what goes.
+        """PruneContextWindow removes the items with the lowest scores if the window has more tokens than its threshold. A tool result
+        and the assistant response that called the tool are removed together or not at all. One call removes at most about 6 MB;
+        for larger windows repeat it until nothing is removed. Fails with ABORTED if other writers keep changing the window:
+        repeat it. At the tier's own port it fails with FAILED_PRECONDITION unless it is a dry run, because only the gateway can
+        write removed items to the journal.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RestoreContextItems(self, request, context):
-        """RestoreContextItems brings items back that pruning removed, at the end of the window. Served by the gateway only. Fails
-        with NOT_FOUND where an item was never removed from this conversation's window, or was erased since.
+        """RestoreContextItems adds removed items again, at the end of the window. Served by the gateway only. Fails with NOT_FOUND if
+        an item was never removed from the window of this conversation, or was erased since.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListContextSnapshots(self, request, context):
-        """ListContextSnapshots pages through what the last prunings of a window did, the newest first: at most 20 by default.
+        """ListContextSnapshots pages through snapshots of the last prunings of a window, newest first. By default 20 are stored.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteContextWindow(self, request, context):
-        """DeleteContextWindow deletes a window with its items and snapshots; nothing of it is archived. Fails with NOT_FOUND.
+        """DeleteContextWindow deletes a window with its items and snapshots, without archiving them. Fails with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -211,14 +210,14 @@ def add_ContextWindowServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ContextWindowService:
-    """ContextWindowService holds the context windows of agents: one for each conversation, beside its session. Items have token
-    counts by the service's tokenizer. Past a share of its tokens a window is pruned: the items of the lowest scores go.
-    What they were is in the journal, and from there an episode, before they go; RestoreContextItems brings them back.
+    """ContextWindowService stores the context windows of agents, at most one for each conversation. Items have token counts by the
+    service's tokenizer. Pruning removes the items with the lowest scores once the window exceeds a share of its tokens (80 % by
+    default). Before an item is removed, it is written to the journal and becomes an episode; RestoreContextItems brings it back.
 
-    A window has a sliding time to live of its own, which every read and write of it resets. It is not rebuilt when it is lost.
-    DeleteSession deletes the conversation's window too.
+    A window has its own sliding time to live, which every read and write resets. A window that its store loses is not rebuilt.
+    DeleteSession also deletes the window of the conversation.
 
-    Idempotency: as SessionService.
+    Idempotency: as in SessionService.
     """
 
     @staticmethod

@@ -26,11 +26,10 @@ if _version_not_supported:
 
 
 class SessionServiceStub:
-    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
-    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
-    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
-    the conversation's.
+    """SessionService stores the last turns of running conversations for a sliding time to live. A session is the live window of one
+    conversation, and has its id. It is a cache of the conversation log: turns that leave the window or expire are still in the
+    log. The gateway writes turns to the log before it appends them, and rebuilds a session that its store lost. Turns appended
+    at the tier's own port wait in a bounded list until the gateway has written them to the log.
 
     Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
     response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
@@ -75,19 +74,17 @@ class SessionServiceStub:
 
 
 class SessionServiceServicer:
-    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
-    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
-    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
-    the conversation's.
+    """SessionService stores the last turns of running conversations for a sliding time to live. A session is the live window of one
+    conversation, and has its id. It is a cache of the conversation log: turns that leave the window or expire are still in the
+    log. The gateway writes turns to the log before it appends them, and rebuilds a session that its store lost. Turns appended
+    at the tier's own port wait in a bounded list until the gateway has written them to the log.
 
     Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
     response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
     """
 
     def CreateSession(self, request, context):
-        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a
-        live one.
+        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a live session.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -95,7 +92,7 @@ class SessionServiceServicer:
 
     def GetSession(self, request, context):
         """GetSession returns a session with its window of turns and resets its time to live.
-        Fails with NOT_FOUND if it never was, expired, or was deleted.
+        Fails with NOT_FOUND if it never existed, expired or was deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -109,8 +106,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AppendTurns(self, request, context):
-        """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-        already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+        """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. It skips
+        turns whose id the session knows already. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
         turns of the user wait to be written to the log.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -125,8 +122,8 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteSession(self, request, context):
-        """DeleteSession removes a session. Its turns are in the conversation log, or are archived to it, unless `discard` is
-        set. It stays deleted: it is not rebuilt from the log. Fails with NOT_FOUND if there is none.
+        """DeleteSession deletes a session. Turns that are not in the conversation log yet are written to it, unless `discard` is set.
+        The session is not rebuilt from the log. Fails with NOT_FOUND if there is none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -174,11 +171,10 @@ def add_SessionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SessionService:
-    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
-    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
-    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
-    the conversation's.
+    """SessionService stores the last turns of running conversations for a sliding time to live. A session is the live window of one
+    conversation, and has its id. It is a cache of the conversation log: turns that leave the window or expire are still in the
+    log. The gateway writes turns to the log before it appends them, and rebuilds a session that its store lost. Turns appended
+    at the tier's own port wait in a bounded list until the gateway has written them to the log.
 
     Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
     response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.

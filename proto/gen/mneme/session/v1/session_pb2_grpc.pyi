@@ -13,11 +13,10 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class SessionServiceStub:
-    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
-    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
-    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
-    the conversation's.
+    """SessionService stores the last turns of running conversations for a sliding time to live. A session is the live window of one
+    conversation, and has its id. It is a cache of the conversation log: turns that leave the window or expire are still in the
+    log. The gateway writes turns to the log before it appends them, and rebuilds a session that its store lost. Turns appended
+    at the tier's own port wait in a bounded list until the gateway has written them to the log.
 
     Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
     response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
@@ -25,33 +24,30 @@ class SessionServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_session_pb2.CreateSessionRequest, _session_pb2.CreateSessionResponse]
-    """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a
-    live one.
-    """
+    """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a live session."""
     GetSession: _aio.UnaryUnaryMultiCallable[_session_pb2.GetSessionRequest, _session_pb2.GetSessionResponse]
     """GetSession returns a session with its window of turns and resets its time to live.
-    Fails with NOT_FOUND if it never was, expired, or was deleted.
+    Fails with NOT_FOUND if it never existed, expired or was deleted.
     """
     ListSessions: _aio.UnaryUnaryMultiCallable[_session_pb2.ListSessionsRequest, _session_pb2.ListSessionsResponse]
     """ListSessions lists a user's live sessions, the last active first, without their turns. It resets nothing."""
     AppendTurns: _aio.UnaryUnaryMultiCallable[_session_pb2.AppendTurnsRequest, _session_pb2.AppendTurnsResponse]
-    """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-    already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+    """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. It skips
+    turns whose id the session knows already. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
     turns of the user wait to be written to the log.
     """
     ExtendSession: _aio.UnaryUnaryMultiCallable[_session_pb2.ExtendSessionRequest, _session_pb2.ExtendSessionResponse]
     """ExtendSession resets the time to live, or sets another one."""
     DeleteSession: _aio.UnaryUnaryMultiCallable[_session_pb2.DeleteSessionRequest, _session_pb2.DeleteSessionResponse]
-    """DeleteSession removes a session. Its turns are in the conversation log, or are archived to it, unless `discard` is
-    set. It stays deleted: it is not rebuilt from the log. Fails with NOT_FOUND if there is none.
+    """DeleteSession deletes a session. Turns that are not in the conversation log yet are written to it, unless `discard` is set.
+    The session is not rebuilt from the log. Fails with NOT_FOUND if there is none.
     """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """SessionService holds the last turns of running conversations, each for a sliding time to live. It is a cache of
-    the conversation log: what leaves a window or expires is still in the log. At the gateway, turns are written to the log
-    before they are appended, and a session that its store lost is rebuilt; at the tier's own port, turns wait in a
-    bounded list until the gateway has written them to the log. A session is the live window of a conversation: its id is
-    the conversation's.
+    """SessionService stores the last turns of running conversations for a sliding time to live. A session is the live window of one
+    conversation, and has its id. It is a cache of the conversation log: turns that leave the window or expire are still in the
+    log. The gateway writes turns to the log before it appends them, and rebuilds a session that its store lost. Turns appended
+    at the tier's own port wait in a bounded list until the gateway has written them to the log.
 
     Idempotency: requests that write have a request id. A repeat by the same principal within 7 days returns the first
     response; another request under the same id fails with INVALID_ARGUMENT, REQUEST_ID_REUSED.
@@ -63,9 +59,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_pb2.CreateSessionRequest,
         context: _aio.ServicerContext[_session_pb2.CreateSessionRequest, _abc.Awaitable[_session_pb2.CreateSessionResponse]],
     ) -> _abc.Awaitable[_session_pb2.CreateSessionResponse]:
-        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a
-        live one.
-        """
+        """CreateSession opens an empty session. Fails with ALREADY_EXISTS if the conversation has a live session."""
 
     @_abc_1.abstractmethod
     def GetSession(
@@ -74,7 +68,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_session_pb2.GetSessionRequest, _abc.Awaitable[_session_pb2.GetSessionResponse]],
     ) -> _abc.Awaitable[_session_pb2.GetSessionResponse]:
         """GetSession returns a session with its window of turns and resets its time to live.
-        Fails with NOT_FOUND if it never was, expired, or was deleted.
+        Fails with NOT_FOUND if it never existed, expired or was deleted.
         """
 
     @_abc_1.abstractmethod
@@ -91,8 +85,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_pb2.AppendTurnsRequest,
         context: _aio.ServicerContext[_session_pb2.AppendTurnsRequest, _abc.Awaitable[_session_pb2.AppendTurnsResponse]],
     ) -> _abc.Awaitable[_session_pb2.AppendTurnsResponse]:
-        """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. A turn whose id is
-        already there is not added again. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
+        """AppendTurns adds turns, trims the window and resets the time to live in one atomic step. It skips
+        turns whose id the session knows already. At the tier's port it fails with RESOURCE_EXHAUSTED, LIMIT_EXCEEDED, while too many
         turns of the user wait to be written to the log.
         """
 
@@ -110,8 +104,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_pb2.DeleteSessionRequest,
         context: _aio.ServicerContext[_session_pb2.DeleteSessionRequest, _abc.Awaitable[_session_pb2.DeleteSessionResponse]],
     ) -> _abc.Awaitable[_session_pb2.DeleteSessionResponse]:
-        """DeleteSession removes a session. Its turns are in the conversation log, or are archived to it, unless `discard` is
-        set. It stays deleted: it is not rebuilt from the log. Fails with NOT_FOUND if there is none.
+        """DeleteSession deletes a session. Turns that are not in the conversation log yet are written to it, unless `discard` is set.
+        The session is not rebuilt from the log. Fails with NOT_FOUND if there is none.
         """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _aio.Server) -> None: ...

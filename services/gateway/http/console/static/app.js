@@ -33,6 +33,12 @@ function address(id, parameters = {}) {
   return `#/${id}${query.size ? `?${query}` : ""}`;
 }
 
+/** Shows a place; the present one is read again. */
+function goTo(target) {
+  if (location.hash === target) show();
+  else location.hash = target;
+}
+
 async function show() {
   leaving.abort();
   leaving = new AbortController();
@@ -50,7 +56,7 @@ async function show() {
     signal,
     call: (method, request) => call(method, request, { signal }),
     address: (target, more = {}) => address(target, { user, ...more }),
-    go: (more) => (location.hash = address(id, { ...Object.fromEntries(parameters), ...more })),
+    go: (more) => goTo(address(id, { ...Object.fromEntries(parameters), ...more })),
     show,
   };
   try {
@@ -63,8 +69,7 @@ async function show() {
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof CallError && error.code === "unauthenticated") return void signIn(error.message);
-    put(main, failure(error instanceof CallError ? error : new CallError("internal", String(error), id, ""), show));
-    if (!(error instanceof CallError)) console.error(error);
+    put(main, failure(error, show));
   }
 }
 
@@ -72,8 +77,7 @@ function showTop(current, user) {
   const input = h("input", { id: "user", name: "user", value: user, placeholder: "user id", maxlength: "128", autocomplete: "off", spellcheck: "false", autocapitalize: "off" });
   const form = h("form", { class: "whose", role: "search", onsubmit: (event) => {
     event.preventDefault();
-    const parameters = { user: input.value.trim() };
-    location.hash = address(current, parameters);
+    goTo(address(current, { user: input.value.trim() }));
   } }, h("label", { for: "user" }, "Memory of"), input, h("button", { type: "submit" }, "Open"));
   const out = hasKey() && h("button", { type: "button", class: "plain", onclick: () => {
     useKey("", false);

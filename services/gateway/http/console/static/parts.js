@@ -33,9 +33,10 @@ const ADVICE = {
   resource_exhausted: "A limit was reached. Try again a little later.",
 };
 
-/** What failed, why, and a way to try again. */
-export function failure(error, retry) {
-  if (!(error instanceof CallError)) throw error;
+/** What failed, why, and a way to try again. An error of the page itself is shown as well, and is in the browser's log. */
+export function failure(thrown, retry) {
+  if (!(thrown instanceof CallError)) console.error(thrown);
+  const error = thrown instanceof CallError ? thrown : new CallError("internal", `This page failed: ${thrown}`, "", "");
   return h("div", { class: "failure", role: "alert" },
     h("strong", null, error.code.replaceAll("_", " ")),
     h("p", null, error.message),
@@ -56,8 +57,8 @@ export async function into(element, page, load) {
   }
 }
 
-/** A list that loads page after page. `load(token)` returns {items, next}; `show(items, all)` returns elements. */
-export function paged(page, { load, show, none, more = "Load more" }) {
+/** A list that loads page after page. `load(token)` returns {items, next}, `show(items)` elements; `all` says what was the end. */
+export function paged(page, { load, show, none, more = "Load more", all = "all there is" }) {
   const list = h("div", { class: "list" });
   const end = h("div", { class: "end" });
   let total = 0;
@@ -72,7 +73,7 @@ export function paged(page, { load, show, none, more = "Load more" }) {
       if (token && shown[0]) focusOn(shown[0]);
       if (total === 0 && !following) return void put(end, none);
       const button = following && h("button", { type: "button", onclick: () => next(following) }, more);
-      put(end, button, h("span", { class: "quiet" }, `${count(total)} shown${following ? "" : ", all there is"}`));
+      put(end, button, h("span", { class: "quiet" }, `${count(total)} shown${following ? "" : `, ${all}`}`));
     } catch (error) {
       if (!page.signal.aborted) put(end, failure(error, () => next(token)));
     }
@@ -122,7 +123,8 @@ function ask({ title, text, yes, act, kind }) {
       dialog.close();
     } catch (error) {
       confirm.disabled = false;
-      put(problem, failure(error));
+      if (dialog.open) put(problem, failure(error));
+      else notice(`${title} It failed: ${error.message}`);
     }
   }
   document.body.append(dialog);

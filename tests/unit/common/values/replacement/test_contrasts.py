@@ -77,3 +77,18 @@ def test_spec_3_5_values_of_one_day_hold_beside_each_other() -> None:
 def test_a_sentence_without_a_value_has_no_key_of_a_class() -> None:
     assert contrast_keys("My sister lives near the park.") == frozenset()
     assert contrast_keys("My car is a grey Volvo.") == {"contrast:car"}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "ends"),
+    [
+        ("I keep my notes in Evernote.", "Obsidian with three plugins, my thoughts have links.", True),
+        ("My browser is Chrome.", "Typing this in Firefox, it feels lighter.", True),
+        ("I drive a Skoda.", "There's a Dacia in the drive.", True),
+        ("I keep my notes in Evernote.", "My brother is typing this in Obsidian.", False),
+        ("I drive a Skoda.", "There's a Dacia in the neighbour's drive.", False),
+    ],
+)
+def test_spec_3_5_a_value_that_the_speaker_has_in_use_is_new(earlier: str, later: str, ends: bool) -> None:
+    first, second = Said(earlier, "Ada", day=_FIRST), Said(later, "Ada", day=_SECOND)
+    assert (supersedes(first, second) in _ENDS) is ends

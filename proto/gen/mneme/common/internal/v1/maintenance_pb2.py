@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from mneme.common.v1 import maintenance_pb2 as mneme_dot_common_dot_v1_dot_maintenance__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*mneme/common/internal/v1/maintenance.proto\x12\x18mneme.common.internal.v1\x1a!mneme/common/v1/maintenance.proto\"\x10\n\x0eGetJobsRequest\"@\n\x0fGetJobsResponse\x12-\n\x04jobs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceJob\"|\n\rRunJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0b\n\x03job\x18\x03 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\x12\x18\n\x0bretired_max\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_retired_max\"s\n\x0eRunJobResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\"U\n\x0fListRunsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\x12\x15\n\rbefore_run_id\x18\x03 \x01(\t\x12\r\n\x05limit\x18\x04 \x01(\x05\"A\n\x10ListRunsResponse\x12-\n\x04runs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\"0\n\rGetRunRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\"s\n\x0eGetRunResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\"E\n\x0eUndoRunRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0e\n\x06run_id\x18\x03 \x01(\t\"\'\n\x0fUndoRunResponse\x12\x14\n\x0cundone_count\x18\x01 \x01(\x05\"3\n\x10ResumeJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\"\x13\n\x11ResumeJobResponse2\xdf\x04\n\x1aMaintenanceInternalService\x12^\n\x07GetJobs\x12(.mneme.common.internal.v1.GetJobsRequest\x1a).mneme.common.internal.v1.GetJobsResponse\x12[\n\x06RunJob\x12\'.mneme.common.internal.v1.RunJobRequest\x1a(.mneme.common.internal.v1.RunJobResponse\x12\x61\n\x08ListRuns\x12).mneme.common.internal.v1.ListRunsRequest\x1a*.mneme.common.internal.v1.ListRunsResponse\x12[\n\x06GetRun\x12\'.mneme.common.internal.v1.GetRunRequest\x1a(.mneme.common.internal.v1.GetRunResponse\x12^\n\x07UndoRun\x12(.mneme.common.internal.v1.UndoRunRequest\x1a).mneme.common.internal.v1.UndoRunResponse\x12\x64\n\tResumeJob\x12*.mneme.common.internal.v1.ResumeJobRequest\x1a+.mneme.common.internal.v1.ResumeJobResponseB\x89\x01\n\x1b\x61i.mneme.common.internal.v1P\x01ZMgithub.com/mneme-ai/mneme/clients/go/mneme/common/internalv1;commoninternalv1\xaa\x02\x18Mneme.Common.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n*mneme/common/internal/v1/maintenance.proto\x12\x18mneme.common.internal.v1\x1a!mneme/common/v1/maintenance.proto\"\x10\n\x0eGetJobsRequest\"@\n\x0fGetJobsResponse\x12-\n\x04jobs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceJob\"|\n\rRunJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0b\n\x03job\x18\x03 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\x12\x18\n\x0bretired_max\x18\x05 \x01(\x05H\x00\x88\x01\x01\x42\x0e\n\x0c_retired_max\"s\n\x0eRunJobResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\"U\n\x0fListRunsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\x12\x15\n\rbefore_run_id\x18\x03 \x01(\t\x12\r\n\x05limit\x18\x04 \x01(\x05\"A\n\x10ListRunsResponse\x12-\n\x04runs\x18\x01 \x03(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\"U\n\rGetRunRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x14\n\x0c\x66irst_change\x18\x03 \x01(\x05\x12\r\n\x05limit\x18\x04 \x01(\x05\"\x85\x01\n\x0eGetRunResponse\x12,\n\x03run\x18\x01 \x01(\x0b\x32\x1f.mneme.common.v1.MaintenanceRun\x12\x33\n\x07\x63hanges\x18\x02 \x03(\x0b\x32\".mneme.common.v1.MaintenanceChange\x12\x10\n\x08has_more\x18\x03 \x01(\x08\"E\n\x0eUndoRunRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0e\n\x06run_id\x18\x03 \x01(\t\"\'\n\x0fUndoRunResponse\x12\x14\n\x0cundone_count\x18\x01 \x01(\x05\"3\n\x10ResumeJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0b\n\x03job\x18\x02 \x01(\t\"\x13\n\x11ResumeJobResponse2\xdf\x04\n\x1aMaintenanceInternalService\x12^\n\x07GetJobs\x12(.mneme.common.internal.v1.GetJobsRequest\x1a).mneme.common.internal.v1.GetJobsResponse\x12[\n\x06RunJob\x12\'.mneme.common.internal.v1.RunJobRequest\x1a(.mneme.common.internal.v1.RunJobResponse\x12\x61\n\x08ListRuns\x12).mneme.common.internal.v1.ListRunsRequest\x1a*.mneme.common.internal.v1.ListRunsResponse\x12[\n\x06GetRun\x12\'.mneme.common.internal.v1.GetRunRequest\x1a(.mneme.common.internal.v1.GetRunResponse\x12^\n\x07UndoRun\x12(.mneme.common.internal.v1.UndoRunRequest\x1a).mneme.common.internal.v1.UndoRunResponse\x12\x64\n\tResumeJob\x12*.mneme.common.internal.v1.ResumeJobRequest\x1a+.mneme.common.internal.v1.ResumeJobResponseB\x89\x01\n\x1b\x61i.mneme.common.internal.v1P\x01ZMgithub.com/mneme-ai/mneme/clients/go/mneme/common/internalv1;commoninternalv1\xaa\x02\x18Mneme.Common.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,17 +46,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTRUNSRESPONSE']._serialized_start=521
   _globals['_LISTRUNSRESPONSE']._serialized_end=586
   _globals['_GETRUNREQUEST']._serialized_start=588
-  _globals['_GETRUNREQUEST']._serialized_end=636
-  _globals['_GETRUNRESPONSE']._serialized_start=638
-  _globals['_GETRUNRESPONSE']._serialized_end=753
-  _globals['_UNDORUNREQUEST']._serialized_start=755
-  _globals['_UNDORUNREQUEST']._serialized_end=824
-  _globals['_UNDORUNRESPONSE']._serialized_start=826
-  _globals['_UNDORUNRESPONSE']._serialized_end=865
-  _globals['_RESUMEJOBREQUEST']._serialized_start=867
-  _globals['_RESUMEJOBREQUEST']._serialized_end=918
-  _globals['_RESUMEJOBRESPONSE']._serialized_start=920
-  _globals['_RESUMEJOBRESPONSE']._serialized_end=939
-  _globals['_MAINTENANCEINTERNALSERVICE']._serialized_start=942
-  _globals['_MAINTENANCEINTERNALSERVICE']._serialized_end=1549
+  _globals['_GETRUNREQUEST']._serialized_end=673
+  _globals['_GETRUNRESPONSE']._serialized_start=676
+  _globals['_GETRUNRESPONSE']._serialized_end=809
+  _globals['_UNDORUNREQUEST']._serialized_start=811
+  _globals['_UNDORUNREQUEST']._serialized_end=880
+  _globals['_UNDORUNRESPONSE']._serialized_start=882
+  _globals['_UNDORUNRESPONSE']._serialized_end=921
+  _globals['_RESUMEJOBREQUEST']._serialized_start=923
+  _globals['_RESUMEJOBREQUEST']._serialized_end=974
+  _globals['_RESUMEJOBRESPONSE']._serialized_start=976
+  _globals['_RESUMEJOBRESPONSE']._serialized_end=995
+  _globals['_MAINTENANCEINTERNALSERVICE']._serialized_start=998
+  _globals['_MAINTENANCEINTERNALSERVICE']._serialized_end=1605
 # @@protoc_insertion_point(module_scope)

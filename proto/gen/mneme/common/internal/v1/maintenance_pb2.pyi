@@ -58,20 +58,26 @@ class ListRunsResponse(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[_maintenance_pb2.MaintenanceRun, _Mapping]]] = ...) -> None: ...
 
 class GetRunRequest(_message.Message):
-    __slots__ = ("user_id", "run_id")
+    __slots__ = ("user_id", "run_id", "first_change", "limit")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
+    FIRST_CHANGE_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     run_id: str
-    def __init__(self, user_id: _Optional[str] = ..., run_id: _Optional[str] = ...) -> None: ...
+    first_change: int
+    limit: int
+    def __init__(self, user_id: _Optional[str] = ..., run_id: _Optional[str] = ..., first_change: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class GetRunResponse(_message.Message):
-    __slots__ = ("run", "changes")
+    __slots__ = ("run", "changes", "has_more")
     RUN_FIELD_NUMBER: _ClassVar[int]
     CHANGES_FIELD_NUMBER: _ClassVar[int]
+    HAS_MORE_FIELD_NUMBER: _ClassVar[int]
     run: _maintenance_pb2.MaintenanceRun
     changes: _containers.RepeatedCompositeFieldContainer[_maintenance_pb2.MaintenanceChange]
-    def __init__(self, run: _Optional[_Union[_maintenance_pb2.MaintenanceRun, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_maintenance_pb2.MaintenanceChange, _Mapping]]] = ...) -> None: ...
+    has_more: bool
+    def __init__(self, run: _Optional[_Union[_maintenance_pb2.MaintenanceRun, _Mapping]] = ..., changes: _Optional[_Iterable[_Union[_maintenance_pb2.MaintenanceChange, _Mapping]]] = ..., has_more: _Optional[bool] = ...) -> None: ...
 
 class UndoRunRequest(_message.Message):
     __slots__ = ("request_id", "user_id", "run_id")

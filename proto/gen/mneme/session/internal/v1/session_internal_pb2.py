@@ -28,7 +28,7 @@ from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb
 from mneme.session.v1 import session_pb2 as mneme_dot_session_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n0mneme/session/internal/v1/session_internal.proto\x12\x19mneme.session.internal.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1emneme/session/v1/session.proto\"\xc0\x01\n\x12IngestTurnsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12,\n\x05turns\x18\x03 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12\x19\n\x0cwindow_turns\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.DurationB\x0f\n\r_window_turns\"|\n\x13IngestTurnsResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x16\n\x0e\x61ppended_count\x18\x02 \x01(\x05\x12\x0f\n\x07\x63reated\x18\x03 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\x04 \x01(\x08\"}\n\x0fSessionSettings\x12\x14\n\x0cwindow_turns\x18\x01 \x01(\x05\x12&\n\x03ttl\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\x08set_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"J\n\x0fSessionDeletion\x12\x37\n\x13session_create_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x91\x02\n\x08LogEvent\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x11\n\ttenant_id\x18\x02 \x01(\t\x12\x0f\n\x07user_id\x18\x03 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12-\n\x04turn\x18\x05 \x01(\x0b\x32\x1d.mneme.session.v1.SessionTurnH\x00\x12>\n\x08settings\x18\x06 \x01(\x0b\x32*.mneme.session.internal.v1.SessionSettingsH\x00\x12>\n\x08\x64\x65letion\x18\x07 \x01(\x0b\x32*.mneme.session.internal.v1.SessionDeletionH\x00\x42\x07\n\x05\x65vent\"6\n\x14ListLogEventsRequest\x12\r\n\x05limit\x18\x01 \x01(\x05\x12\x0f\n\x07user_id\x18\x02 \x01(\t\"L\n\x15ListLogEventsResponse\x12\x33\n\x06\x65vents\x18\x01 \x03(\x0b\x32#.mneme.session.internal.v1.LogEvent\"A\n\x1b\x41\x63knowledgeLogEventsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tevent_ids\x18\x02 \x03(\t\"\x1e\n\x1c\x41\x63knowledgeLogEventsResponse\"\x93\x01\n\x15RemoveSessionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x14\n\x0cwhole_tenant\x18\x03 \x01(\x08\x12%\n\x05scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x13\n\x0bwith_nested\x18\x05 \x01(\x08\"Q\n\x16RemoveSessionsResponse\x12\x18\n\x10removed_sessions\x18\x01 \x01(\x05\x12\x1d\n\x15removed_context_items\x18\x02 \x01(\x05\x32\xfb\x03\n\x16SessionInternalService\x12l\n\x0bIngestTurns\x12-.mneme.session.internal.v1.IngestTurnsRequest\x1a..mneme.session.internal.v1.IngestTurnsResponse\x12r\n\rListLogEvents\x12/.mneme.session.internal.v1.ListLogEventsRequest\x1a\x30.mneme.session.internal.v1.ListLogEventsResponse\x12\x87\x01\n\x14\x41\x63knowledgeLogEvents\x12\x36.mneme.session.internal.v1.AcknowledgeLogEventsRequest\x1a\x37.mneme.session.internal.v1.AcknowledgeLogEventsResponse\x12u\n\x0eRemoveSessions\x12\x30.mneme.session.internal.v1.RemoveSessionsRequest\x1a\x31.mneme.session.internal.v1.RemoveSessionsResponseB\x8e\x01\n\x1c\x61i.mneme.session.internal.v1P\x01ZPgithub.com/mneme-ai/mneme/clients/go/mneme/session/internal/v1;sessioninternalv1\xaa\x02\x19Mneme.Session.Internal.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n0mneme/session/internal/v1/session_internal.proto\x12\x19mneme.session.internal.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1emneme/session/v1/session.proto\"\x8d\x02\n\x12IngestTurnsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12,\n\x05turns\x18\x03 \x03(\x0b\x32\x1d.mneme.session.v1.SessionTurn\x12\x19\n\x0cwindow_turns\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12&\n\x03ttl\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\x12\x65\x61rlier_turn_count\x18\x07 \x01(\x05\x42\x0f\n\r_window_turns\"|\n\x13IngestTurnsResponse\x12*\n\x07session\x18\x01 \x01(\x0b\x32\x19.mneme.session.v1.Session\x12\x16\n\x0e\x61ppended_count\x18\x02 \x01(\x05\x12\x0f\n\x07\x63reated\x18\x03 \x01(\x08\x12\x10\n\x08\x64\x65graded\x18\x04 \x01(\x08\"\xb6\x01\n\x0fSessionSettings\x12\x14\n\x0cwindow_turns\x18\x01 \x01(\x05\x12&\n\x03ttl\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\x08set_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13session_create_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"J\n\x0fSessionDeletion\x12\x37\n\x13session_create_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x91\x02\n\x08LogEvent\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\x12\x11\n\ttenant_id\x18\x02 \x01(\t\x12\x0f\n\x07user_id\x18\x03 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x04 \x01(\t\x12-\n\x04turn\x18\x05 \x01(\x0b\x32\x1d.mneme.session.v1.SessionTurnH\x00\x12>\n\x08settings\x18\x06 \x01(\x0b\x32*.mneme.session.internal.v1.SessionSettingsH\x00\x12>\n\x08\x64\x65letion\x18\x07 \x01(\x0b\x32*.mneme.session.internal.v1.SessionDeletionH\x00\x42\x07\n\x05\x65vent\"6\n\x14ListLogEventsRequest\x12\r\n\x05limit\x18\x01 \x01(\x05\x12\x0f\n\x07user_id\x18\x02 \x01(\t\"\x8a\x01\n\x15ListLogEventsResponse\x12\x33\n\x06\x65vents\x18\x01 \x03(\x0b\x32#.mneme.session.internal.v1.LogEvent\x12<\n\x08\x64\x65\x66\x61ults\x18\x02 \x01(\x0b\x32*.mneme.session.internal.v1.SessionSettings\"A\n\x1b\x41\x63knowledgeLogEventsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tevent_ids\x18\x02 \x03(\t\"\x1e\n\x1c\x41\x63knowledgeLogEventsResponse\"\x93\x01\n\x15RemoveSessionsRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x14\n\x0cwhole_tenant\x18\x03 \x01(\x08\x12%\n\x05scope\x18\x04 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x13\n\x0bwith_nested\x18\x05 \x01(\x08\"Q\n\x16RemoveSessionsResponse\x12\x18\n\x10removed_sessions\x18\x01 \x01(\x05\x12\x1d\n\x15removed_context_items\x18\x02 \x01(\x05\x32\xfb\x03\n\x16SessionInternalService\x12l\n\x0bIngestTurns\x12-.mneme.session.internal.v1.IngestTurnsRequest\x1a..mneme.session.internal.v1.IngestTurnsResponse\x12r\n\rListLogEvents\x12/.mneme.session.internal.v1.ListLogEventsRequest\x1a\x30.mneme.session.internal.v1.ListLogEventsResponse\x12\x87\x01\n\x14\x41\x63knowledgeLogEvents\x12\x36.mneme.session.internal.v1.AcknowledgeLogEventsRequest\x1a\x37.mneme.session.internal.v1.AcknowledgeLogEventsResponse\x12u\n\x0eRemoveSessions\x12\x30.mneme.session.internal.v1.RemoveSessionsRequest\x1a\x31.mneme.session.internal.v1.RemoveSessionsResponseB\x8e\x01\n\x1c\x61i.mneme.session.internal.v1P\x01ZPgithub.com/mneme-ai/mneme/clients/go/mneme/session/internal/v1;sessioninternalv1\xaa\x02\x19Mneme.Session.Internal.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,27 +37,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\034ai.mneme.session.internal.v1P\001ZPgithub.com/mneme-ai/mneme/clients/go/mneme/session/internal/v1;sessioninternalv1\252\002\031Mneme.Session.Internal.V1'
   _globals['_INGESTTURNSREQUEST']._serialized_start=207
-  _globals['_INGESTTURNSREQUEST']._serialized_end=399
-  _globals['_INGESTTURNSRESPONSE']._serialized_start=401
-  _globals['_INGESTTURNSRESPONSE']._serialized_end=525
-  _globals['_SESSIONSETTINGS']._serialized_start=527
-  _globals['_SESSIONSETTINGS']._serialized_end=652
-  _globals['_SESSIONDELETION']._serialized_start=654
-  _globals['_SESSIONDELETION']._serialized_end=728
-  _globals['_LOGEVENT']._serialized_start=731
-  _globals['_LOGEVENT']._serialized_end=1004
-  _globals['_LISTLOGEVENTSREQUEST']._serialized_start=1006
-  _globals['_LISTLOGEVENTSREQUEST']._serialized_end=1060
-  _globals['_LISTLOGEVENTSRESPONSE']._serialized_start=1062
-  _globals['_LISTLOGEVENTSRESPONSE']._serialized_end=1138
-  _globals['_ACKNOWLEDGELOGEVENTSREQUEST']._serialized_start=1140
-  _globals['_ACKNOWLEDGELOGEVENTSREQUEST']._serialized_end=1205
-  _globals['_ACKNOWLEDGELOGEVENTSRESPONSE']._serialized_start=1207
-  _globals['_ACKNOWLEDGELOGEVENTSRESPONSE']._serialized_end=1237
-  _globals['_REMOVESESSIONSREQUEST']._serialized_start=1240
-  _globals['_REMOVESESSIONSREQUEST']._serialized_end=1387
-  _globals['_REMOVESESSIONSRESPONSE']._serialized_start=1389
-  _globals['_REMOVESESSIONSRESPONSE']._serialized_end=1470
-  _globals['_SESSIONINTERNALSERVICE']._serialized_start=1473
-  _globals['_SESSIONINTERNALSERVICE']._serialized_end=1980
+  _globals['_INGESTTURNSREQUEST']._serialized_end=476
+  _globals['_INGESTTURNSRESPONSE']._serialized_start=478
+  _globals['_INGESTTURNSRESPONSE']._serialized_end=602
+  _globals['_SESSIONSETTINGS']._serialized_start=605
+  _globals['_SESSIONSETTINGS']._serialized_end=787
+  _globals['_SESSIONDELETION']._serialized_start=789
+  _globals['_SESSIONDELETION']._serialized_end=863
+  _globals['_LOGEVENT']._serialized_start=866
+  _globals['_LOGEVENT']._serialized_end=1139
+  _globals['_LISTLOGEVENTSREQUEST']._serialized_start=1141
+  _globals['_LISTLOGEVENTSREQUEST']._serialized_end=1195
+  _globals['_LISTLOGEVENTSRESPONSE']._serialized_start=1198
+  _globals['_LISTLOGEVENTSRESPONSE']._serialized_end=1336
+  _globals['_ACKNOWLEDGELOGEVENTSREQUEST']._serialized_start=1338
+  _globals['_ACKNOWLEDGELOGEVENTSREQUEST']._serialized_end=1403
+  _globals['_ACKNOWLEDGELOGEVENTSRESPONSE']._serialized_start=1405
+  _globals['_ACKNOWLEDGELOGEVENTSRESPONSE']._serialized_end=1435
+  _globals['_REMOVESESSIONSREQUEST']._serialized_start=1438
+  _globals['_REMOVESESSIONSREQUEST']._serialized_end=1585
+  _globals['_REMOVESESSIONSRESPONSE']._serialized_start=1587
+  _globals['_REMOVESESSIONSRESPONSE']._serialized_end=1668
+  _globals['_SESSIONINTERNALSERVICE']._serialized_start=1671
+  _globals['_SESSIONINTERNALSERVICE']._serialized_end=2178
 # @@protoc_insertion_point(module_scope)

@@ -13,18 +13,22 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class IngestTurnsRequest(_message.Message):
-    __slots__ = ("user_id", "conversation_id", "turns", "window_turns", "ttl")
+    __slots__ = ("user_id", "conversation_id", "turns", "window_turns", "ttl", "create_time", "earlier_turn_count")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
     TURNS_FIELD_NUMBER: _ClassVar[int]
     WINDOW_TURNS_FIELD_NUMBER: _ClassVar[int]
     TTL_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    EARLIER_TURN_COUNT_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     conversation_id: str
     turns: _containers.RepeatedCompositeFieldContainer[_session_pb2.SessionTurn]
     window_turns: int
     ttl: _duration_pb2.Duration
-    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    create_time: _timestamp_pb2.Timestamp
+    earlier_turn_count: int
+    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[_session_pb2.SessionTurn, _Mapping]]] = ..., window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., earlier_turn_count: _Optional[int] = ...) -> None: ...
 
 class IngestTurnsResponse(_message.Message):
     __slots__ = ("session", "appended_count", "created", "degraded")
@@ -39,14 +43,16 @@ class IngestTurnsResponse(_message.Message):
     def __init__(self, session: _Optional[_Union[_session_pb2.Session, _Mapping]] = ..., appended_count: _Optional[int] = ..., created: _Optional[bool] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class SessionSettings(_message.Message):
-    __slots__ = ("window_turns", "ttl", "set_time")
+    __slots__ = ("window_turns", "ttl", "set_time", "session_create_time")
     WINDOW_TURNS_FIELD_NUMBER: _ClassVar[int]
     TTL_FIELD_NUMBER: _ClassVar[int]
     SET_TIME_FIELD_NUMBER: _ClassVar[int]
+    SESSION_CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     window_turns: int
     ttl: _duration_pb2.Duration
     set_time: _timestamp_pb2.Timestamp
-    def __init__(self, window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., set_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    session_create_time: _timestamp_pb2.Timestamp
+    def __init__(self, window_turns: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., set_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class SessionDeletion(_message.Message):
     __slots__ = ("session_create_time",)
@@ -81,10 +87,12 @@ class ListLogEventsRequest(_message.Message):
     def __init__(self, limit: _Optional[int] = ..., user_id: _Optional[str] = ...) -> None: ...
 
 class ListLogEventsResponse(_message.Message):
-    __slots__ = ("events",)
+    __slots__ = ("events", "defaults")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
+    DEFAULTS_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[LogEvent]
-    def __init__(self, events: _Optional[_Iterable[_Union[LogEvent, _Mapping]]] = ...) -> None: ...
+    defaults: SessionSettings
+    def __init__(self, events: _Optional[_Iterable[_Union[LogEvent, _Mapping]]] = ..., defaults: _Optional[_Union[SessionSettings, _Mapping]] = ...) -> None: ...
 
 class AcknowledgeLogEventsRequest(_message.Message):
     __slots__ = ("user_id", "event_ids")

@@ -41,10 +41,13 @@ export async function render(page) {
 }
 
 const begin = (fact) => Date.parse(fact.validFromTime ?? fact.firstObservedTime);
+/** Subject, predicate and object where a fact has all of them, else what it says. */
+const short = (fact) => (fact.subject && fact.predicate && fact.object ? `${fact.subject} ${fact.predicate.replaceAll("_", " ")}: ${fact.object}` : fact.text ?? "");
+const order = (fact) => `${fact.subject ?? ""} ${fact.predicate ?? ""}`;
 const until = (fact) => (fact.validToTime ? Date.parse(fact.validToTime) : null);
 
 function lanes(page, facts) {
-  const sorted = [...facts].sort((one, other) => `${one.subject} ${one.predicate}`.localeCompare(`${other.subject} ${other.predicate}`) || begin(one) - begin(other));
+  const sorted = [...facts].sort((one, other) => order(one).localeCompare(order(other)) || begin(one) - begin(other));
   const latest = Math.max(...facts.flatMap((fact) => [begin(fact), until(fact) ?? 0, Date.parse(fact.lastConfirmedTime)]));
   const earliest = Math.min(...facts.map(begin));
   const span = Math.max(86400000, latest - earliest);
@@ -59,7 +62,7 @@ function lanes(page, facts) {
     sorted.map((fact, index) => {
       const y = LANES.top + index * LANES.row;
       const end = until(fact);
-      const text = fact.object ? `${fact.subject} ${fact.predicate.replaceAll("_", " ")}: ${fact.object}` : fact.text;
+      const text = short(fact);
       return s("a", { href: page.address("facts", { fact: fact.factId }), "aria-label": fact.text },
         s("title", null, `${fact.text} · ${date(begin(fact))} – ${end ? date(end) : "now"}`),
         s("text", { x: 10, y: y + 15, class: "strong" }, text.length > 36 ? `${text.slice(0, 35)}…` : text),

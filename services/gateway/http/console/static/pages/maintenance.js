@@ -5,7 +5,7 @@ import { count, duration, moment, several } from "../format.js";
 import { badge, changing, empty, heading, identifier, into, notice, paged, table } from "../parts.js";
 
 const SERVICE = "gateway.v1.MaintenanceService";
-const SHOWN_CHANGES = 50;
+const CHANGES_PAGE = 50;
 
 export async function render(page) {
   const runId = page.parameters.get("run");
@@ -47,8 +47,9 @@ function tryJob(page, job, outcome) {
     const { run = {}, changes = [] } = await page.call(`${SERVICE}/RunJob`, { userId: page.user, job: job.name, dryRun: true });
     const planned = run.plannedCount ?? 0;
     return h("section", { class: "turn" }, h("h2", null, `${job.name} for ${page.user}`),
-      h("p", null, `Looked at ${several(run.memoryCount, "memory", "memories")}: ${several(planned, "change")}, ${count(run.retiredCount)} taken out of use${run.overCapCount ? `, ${count(run.overCapCount)} more held back by the cap` : ""}.`),
-      changesTable(changes),
+      run.busy ? h("p", { class: "problem" }, "Another run of this job for this user is under way: nothing was looked at. Try again in a moment.") : h("p", null, `Looked at ${several(run.memoryCount, "memory", "memories")}: ${several(planned, "change")}, ${count(run.retiredCount)} taken out of use${run.overCapCount ? `, ${count(run.overCapCount)} more held back by the cap` : ""}.`),
+      changesTable(changes.slice(0, CHANGES_PAGE)),
+      planned > CHANGES_PAGE && changes.length > 0 && h("p", { class: "quiet" }, `The first ${count(Math.min(CHANGES_PAGE, changes.length))} of ${count(planned)}.`),
       h("div", { class: "actions" }, planned > 0 && changing("Run it", {
         title: `Run ${job.name}?`, yes: "Yes, run it", text: `About ${several(planned, "change")} to the memory of ${page.user}. The run can be taken back here.`,
         act: async (requestId) => {
@@ -61,9 +62,8 @@ function tryJob(page, job, outcome) {
   outcome.scrollIntoView({ block: "nearest" });
 }
 
-const changesTable = (changes) => changes.length > 0 && [
-  table(["Change", "Memory", "Details"], changes.slice(0, SHOWN_CHANGES).map((one) => [one.action, identifier(one.target), h("code", null, one.facts ?? "")])),
-  changes.length > SHOWN_CHANGES && h("p", { class: "quiet" }, `The first ${SHOWN_CHANGES} of ${count(changes.length)}.`)];
+const changesTable = (changes) => changes.length > 0 && table(["Change", "Memory", "Details"],
+  changes.map((one) => [one.action, identifier(one.target), h("code", null, one.facts ?? "")]));
 
 const runs = (page) => paged(page, {
   load: async (pageToken) => {
@@ -76,7 +76,9 @@ const runs = (page) => paged(page, {
 });
 
 async function runDetail(page, runId) {
-  const { run, changes = [] } = await page.call(`${SERVICE}/GetRun`, { userId: page.user, runId });
+  const read = (pageToken) => page.call(`${SERVICE}/GetRun`, { userId: page.user, runId, pageSize: CHANGES_PAGE, pageToken });
+  const first = await read("");
+  const { run } = first;
   return [
     heading(run.job, "reader; writer to undo", h("a", { href: page.address("maintenance") }, "all jobs and runs")),
     h("p", null, `${several(run.appliedCount, "change")}, ${count(run.retiredCount)} taken out of use, ${moment(run.createTime)} `, run.undone && badge("taken back", "warn")),
@@ -88,6 +90,13 @@ async function runDetail(page, runId) {
         page.show();
       },
     })),
-    changesTable(changes),
+    paged(page, {
+      load: async (pageToken) => {
+        const found = pageToken ? await read(pageToken) : first;
+        return { items: found.changes ?? [], next: found.nextPageToken };
+      },
+      show: changesTable,
+      none: empty("It changed nothing."),
+    }),
   ];
 }

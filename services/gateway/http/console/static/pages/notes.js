@@ -9,6 +9,7 @@ import { badge, chart, choice, empty, field, heading, into, markBadges, meter, p
 const KINDS = ["FACT", "CONCEPT", "PROCEDURE", "OBSERVATION", "PREFERENCE"].map((one) => `NOTE_KIND_${one}`);
 const NEAR_MAX = 14;
 const FAR_MAX = 6;
+const FOUND_MAX = 50;
 const SIZE = { width: 900, height: 560 };
 
 export async function render(page) {
@@ -34,7 +35,7 @@ export async function render(page) {
 const list = (page, query, chosen) => paged(page, {
   load: async (pageToken) => {
     if (query) {
-      const found = await page.call("agentic.v1.NoteService/SearchNotes", { userId: page.user, query, limit: 50 });
+      const found = await page.call("agentic.v1.NoteService/SearchNotes", { userId: page.user, query, limit: FOUND_MAX });
       const kind = page.parameters.get("kind");
       return { items: (found.hits ?? []).map((hit) => hit.note).filter((note) => !kind || note.kind === kind), next: "" };
     }
@@ -43,7 +44,8 @@ const list = (page, query, chosen) => paged(page, {
   },
   show: (notes) => notes.map((note) => h("a", { class: "row", href: to(page, note.noteId), "aria-current": note.noteId === chosen ? "true" : null },
     h("span", { class: "said", dir: "auto" }, note.content), h("small", null, `${name(note.kind, "NOTE_KIND")} · ${date(note.time)} `, markBadges(note, true)))),
-  none: empty("No notes."),
+  none: empty(query ? `None of the ${FOUND_MAX} notes nearest to this is of that kind, or there are none.` : "No notes."),
+  all: query ? `of the ${FOUND_MAX} nearest` : undefined,
 });
 
 const to = (page, note) => page.address("notes", { q: page.parameters.get("q"), kind: page.parameters.get("kind"), note });

@@ -66,7 +66,7 @@ async function results(page, query) {
       text: one.turn?.content,
     })),
     section("Facts", facts, (one) => hit(one, {
-      head: [h("b", null, one.fact.predicate ? `${one.fact.subject} ${one.fact.predicate.replaceAll("_", " ")}` : name(one.fact.category, "FACT_CATEGORY")), h("a", { href: page.address("facts", { fact: one.fact.factId }) }, `confidence ${share(one.fact.confidence)}`)],
+      head: [h("b", null, one.fact.subject && one.fact.predicate ? `${one.fact.subject} ${one.fact.predicate.replaceAll("_", " ")}` : name(one.fact.category, "FACT_CATEGORY")), h("a", { href: page.address("facts", { fact: one.fact.factId }) }, `confidence ${share(one.fact.confidence)}`)],
       text: one.fact.text,
     })),
     section("Notes", notes, (one) => hit(one, {

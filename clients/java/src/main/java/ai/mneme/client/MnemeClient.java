@@ -24,10 +24,10 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
 import io.grpc.ClientInterceptors;
+import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -43,6 +43,7 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Calls Mneme's gateway. Every call has a deadline, every write a request id; a call that fails with UNAVAILABLE, or that a
@@ -56,7 +57,8 @@ public final class MnemeClient implements AutoCloseable {
   public static final String DEFAULT_TARGET = "127.0.0.1:7700";
 
   private static final int MESSAGE_BYTES_MAX = 64 << 20; // responses have at most 3 MiB, unless an installation allows more
-  private static final Duration STREAM_TIMEOUT = Duration.ofSeconds(300); // a stream of requests takes as long as its source
+  private static final Duration STREAM_TIMEOUT = Duration.ofSeconds(300); // of RememberStream, which takes as long as its source
+  private static final Duration FILE_TIMEOUT = Duration.ofHours(1); // of other streams of requests
   private static final Duration VISIBILITY_CALL_TIMEOUT = Duration.ofSeconds(5); // the service waits this long
 
   private final ManagedChannel managed;
@@ -68,9 +70,9 @@ public final class MnemeClient implements AutoCloseable {
   private MnemeClient(Builder builder) {
     managed = builder.channel != null ? builder.channel : builder.open();
     channel =
-        builder.apiKey == null
+        builder.credential == null
             ? managed
-            : ClientInterceptors.intercept(managed, MetadataUtils.newAttachHeadersInterceptor(credential(builder.apiKey)));
+            : ClientInterceptors.intercept(managed, new CredentialInterceptor(builder.credential));
     timeout = builder.timeout;
     retry = builder.retry;
     int colon = builder.target.lastIndexOf(':');
@@ -156,7 +158,7 @@ public final class MnemeClient implements AutoCloseable {
         return response;
       } catch (StatusRuntimeException failure) {
         MnemeException error = MnemeException.of(failure, method.getFullMethodName());
-        if (!retry.waitBeforeNext(error, attempt, deadline - System.nanoTime())) {
+        if (!waitBeforeNext(error, attempt, deadline)) {
           span.end(error);
           throw error;
         }
@@ -172,14 +174,15 @@ public final class MnemeClient implements AutoCloseable {
     Channel traced = traced(span);
     return new ResponseStream<>(
         () -> ClientCalls.blockingServerStreamingCall(traced, method, until(deadline), filled),
-        (error, attempt) -> retry.waitBeforeNext(error, attempt, deadline - System.nanoTime()),
-        method.getFullMethodName(),
+        (error, attempt) -> waitBeforeNext(error, attempt, deadline),
+        method,
         span);
   }
 
-  /** Makes a call with a stream of requests and a deadline of 300 s. */
+  /** Makes a call with a stream of requests and a deadline of an hour, or of 300 s for RememberStream. */
   public <Q, R> ResponseStream<R> streamRequests(MethodDescriptor<Q, R> method, Iterable<Q> requests) {
-    return streamRequests(method, requests, STREAM_TIMEOUT);
+    boolean hasManyResponses = method.getType() == MethodDescriptor.MethodType.BIDI_STREAMING;
+    return streamRequests(method, requests, hasManyResponses ? STREAM_TIMEOUT : FILE_TIMEOUT);
   }
 
   /**
@@ -187,7 +190,7 @@ public final class MnemeClient implements AutoCloseable {
    *
    * <p>The call begins when the first response is asked for. The requests are iterated over in a thread of its own, as fast as
    * the service takes them, so their source may wait for responses. The call is not repeated: repeat it with the same request
-   * ids. Close the stream.
+   * ids. Close the stream, unless its method has one response: the call has ended when that is read.
    *
    * @param within its deadline
    */
@@ -198,7 +201,7 @@ public final class MnemeClient implements AutoCloseable {
     return new ResponseStream<>(
         () -> StreamingCall.start(traced, method, until(deadline), requests),
         (error, attempt) -> false,
-        method.getFullMethodName(),
+        method,
         span);
   }
 
@@ -215,13 +218,14 @@ public final class MnemeClient implements AutoCloseable {
   /**
    * Returns when the writes of a consistency token can be found.
    *
-   * @throws TimeoutException they cannot be found within the time
+   * @throws TimeoutException they cannot be found within the time; its cause is what the last call failed with
    * @throws MnemeException the service refused
    */
   public void waitUntilVisible(String userId, String token, Duration within) throws TimeoutException {
     // Any query will do: only `consistent` of the response is read.
     var request = RecallRequest.newBuilder().setUserId(userId).setQuery("hello").setLimit(1).setConsistencyToken(token).build();
     long deadline = System.nanoTime() + within.toNanos();
+    MnemeException last = null;
     for (long left = within.toNanos(); left > 0; left = deadline - System.nanoTime()) {
       Duration callTimeout = Duration.ofNanos(Math.min(left, VISIBILITY_CALL_TIMEOUT.toNanos()));
       try {
@@ -229,15 +233,18 @@ public final class MnemeClient implements AutoCloseable {
           return;
         }
       } catch (MnemeException error) {
-        if (!error.isRetryable() || Thread.currentThread().isInterrupted()) {
+        if (!error.isRetryable() || mustEnd()) {
           throw error;
         }
+        last = error;
       }
       if (!RetryPolicy.sleep(retry.initialBackoff().toNanos())) {
         break;
       }
     }
-    throw new TimeoutException("not visible after " + within);
+    var late = new TimeoutException("not visible after " + within);
+    late.initCause(last);
+    throw late;
   }
 
   /** For generated stubs, such as asynchronous ones. It carries the credential, and adds nothing else. */
@@ -245,10 +252,23 @@ public final class MnemeClient implements AutoCloseable {
     return channel;
   }
 
-  /** Closes the connection; calls under way are cancelled. */
+  /** Closes the connection; calls under way, and later ones, fail. */
   @Override
   public void close() {
     managed.shutdownNow();
+  }
+
+  private boolean waitBeforeNext(MnemeException error, int attempt, long deadlineNanos) {
+    if (mustEnd() || !retry.waitBeforeNext(error, attempt, deadlineNanos - System.nanoTime())) {
+      return false;
+    }
+    managed.resetConnectBackoff(); // else a server that was away is tried again after up to two minutes
+    return true;
+  }
+
+  /** Whether no repeat can succeed: the client is closed, or its caller has given up. */
+  private boolean mustEnd() {
+    return managed.isShutdown() || Context.current().isCancelled() || Thread.currentThread().isInterrupted();
   }
 
   private static CallOptions until(long deadlineNanos) {
@@ -257,12 +277,6 @@ public final class MnemeClient implements AutoCloseable {
 
   private Channel traced(CallSpan span) {
     return ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(span.headers()));
-  }
-
-  private static Metadata credential(String apiKey) {
-    Metadata metadata = new Metadata();
-    metadata.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + apiKey);
-    return metadata;
   }
 
   private final class Pages<Q extends Message, R extends Message, T> implements Iterator<T> {
@@ -302,7 +316,7 @@ public final class MnemeClient implements AutoCloseable {
   /** Settings of a client. */
   public static final class Builder {
     private final String target;
-    private String apiKey;
+    private Supplier<String> credential;
     private ChannelCredentials credentials = InsecureChannelCredentials.create();
     private Duration timeout = Duration.ofSeconds(10);
     private RetryPolicy retry = RetryPolicy.DEFAULT;
@@ -317,11 +331,22 @@ public final class MnemeClient implements AutoCloseable {
 
     /** Credential; none where the service runs in development mode. */
     public Builder apiKey(String key) {
-      apiKey = key;
+      return tokenSource(() -> key);
+    }
+
+    /**
+     * What the credential of each call is asked for, such as a token of an identity provider that is renewed before it expires.
+     * It is called by several threads. Where it throws, the call fails with UNAUTHENTICATED.
+     */
+    public Builder tokenSource(Supplier<String> source) {
+      credential = source;
       return this;
     }
 
-    /** Encrypts the connection: {@code TlsChannelCredentials.create()} trusts the known certificate authorities. */
+    /**
+     * Encrypts the connection: {@code TlsChannelCredentials.create()} trusts the known certificate authorities, and
+     * {@code TlsChannelCredentials.newBuilder().keyManager(certificate, key).build()} shows a certificate of the client.
+     */
     public Builder credentials(ChannelCredentials chosen) {
       credentials = chosen;
       return this;
@@ -370,6 +395,9 @@ public final class MnemeClient implements AutoCloseable {
           .maxInboundMessageSize(MESSAGE_BYTES_MAX)
           .disableRetry() // repeats are the client's, which knows the delay that the service asks for
           .defaultLoadBalancingPolicy("round_robin") // with one address it changes nothing
+          // A connection whose other end vanished without a word is given up after 70 s, not after a quarter of an hour.
+          .keepAliveTime(60, TimeUnit.SECONDS)
+          .keepAliveTimeout(10, TimeUnit.SECONDS)
           .build();
     }
   }

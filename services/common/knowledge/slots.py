@@ -6,19 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from services.semantic.facts.extraction.lexicon import word_set
-
 DENIED: Final = "not_"
 """Prefix of a predicate that says that something does not hold: `not_allergic_to`."""
 _OPPOSITES: Final = {
     "dislikes": "likes", "does_not_eat": "eats", "does_not_drink": "drinks", "does_not_smoke": "smokes",
 }  # fmt: skip
-_ONE_VALUE: Final = word_set(
+_ONE_VALUE: Final = frozenset(
     """
     lives_in works_as has_name preferred_name has_pronouns age birthday born_in relationship_status
     name full_name first_name last_name surname gender pronouns date_of_birth birth_date birthdate place_of_birth
     birthplace marital_status blood_type timezone time_zone hometown home_town
-    """
+    """.split()  # noqa: SIM905 - words
 )
 """Those of the rules, and words of callers that can mean one value only: whoever moves house has one home."""
 _ONE_OF_MANY: Final = ("favourite_", "preferred_", "default_", "primary_", "main_")
@@ -27,11 +25,11 @@ _NO_PLURAL: Final = ("ss", "us", "is", "series", "news", "pronouns")
 _PLURAL: Final = ("s", "people", "children")
 _JOINT: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 _SPELLINGS: Final = {"favorite": "favourite", "favorites": "favourites"}
-EVENTS: Final = word_set(
+EVENTS: Final = frozenset(
     """
     event visited attended bought sold achieved injured applied_for event_on has_appointment plans_to must
     promised
-    """
+    """.split()  # noqa: SIM905 - words
 )
 """Predicates of what happens at a time: it is over and not denied later."""
 
