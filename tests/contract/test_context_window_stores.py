@@ -1,5 +1,6 @@
 """Context windows in memory, in Redis, and with a fallback."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -119,3 +120,25 @@ async def test_spec_1_7_writes_of_an_outage_reach_the_primary(clock: FakeClock, 
         response = await store.read(key(), now=clock.now())
         assert [one.item_id for one in response.value.items] == ["a", "b"]
         assert not response.is_degraded
+
+
+async def test_spec_1_7_callers_that_write_without_pause_do_not_keep_windows_degraded(clock: FakeClock) -> None:
+    primary, sleep = SwitchableWindowStore(embedded()), ManualSleep()
+    written: list[str] = []
+    async with FallbackContextWindowStore(primary, embedded(), FallbackSettings(), sleep=sleep) as store:
+        primary.cut = CutOff.WHOLLY
+
+        async def write() -> None:
+            while store.is_degraded:
+                written.append(f"item-{len(written)}")
+                await store.change(key(), adding(written[-1]), now=clock.now())
+                await asyncio.sleep(0)
+
+        await store.change(key(), adding("a"), now=clock.now())
+        pause = await sleep.next_pause()
+        primary.cut = CutOff.NOT
+        pause.end()
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(write() for _ in range(4)))
+        window = (await store.read(key(), now=clock.now())).value
+        assert {one.item_id for one in window.items} == {"a", *written}

@@ -48,7 +48,7 @@ class FallbackSessionStore:
     While the primary is reachable, memory mirrors its responses. When it is not, responses come from memory, marked as
     degraded, and writes are queued. A background task asks for the primary with growing pauses, replays the
     queue in order once it is back, and only then lets calls through to it again, so that no write overtakes
-    another.
+    another. While it replays, new writes wait for their turn, so that it comes to an end.
 
     A write whose outcome is unknown (the connection broke before the response) is done in memory and replayed;
     turn ids and idempotency records keep it from taking effect twice. Windows that were appended to shortly before the
@@ -74,7 +74,7 @@ class FallbackSessionStore:
         self._queue = ReplayQueue(primary, memory, settings)
         self._recent: OrderedDict[SessionKey, datetime] = OrderedDict()  # last appends, the latest at the end
         self._is_degraded = False
-        self._background = BackgroundWork[str]("session-store")  # recovery, from the loss of the primary to its return
+        self._background = BackgroundWork[str]("session-store")  # such as recovery, until the primary is back
 
     async def __aenter__(self) -> Self:
         """Nothing to start: the first failure does."""
@@ -243,6 +243,7 @@ class FallbackSessionStore:
 
     async def _write(self, write: Write) -> StoreResponse[Appended] | StoreResponse[Session]:
         response: StoreResponse[Appended] | StoreResponse[Session]
+        await self._queue.wait_for_place()
         if not self.is_degraded:
             try:
                 response = await write.apply(self._primary)
@@ -337,6 +338,12 @@ class FallbackSessionStore:
         self._is_degraded = False
         self._memory.forget_events()  # the primary has them by now
         _log.info("session_store_back", replayed_writes=replayed)
+        # In another task: this one must be able to begin anew where the primary goes again.
+        self._background.begin("extend", self._extend_read)
+
+    async def _extend_read(self) -> None:
+        with contextlib.suppress(StoreUnavailable):  # the next recovery does it
+            await self._queue.extend_read()
 
     async def _catch_up(self) -> int:
         await self._primary.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from dataclasses import replace
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Final
 import structlog
 
 from services.common.errors import MnemeError, NotFound, StoreUnavailable
+from services.session.admission import Admission
 from services.session.config import FallbackSettings
 from services.session.model import Appended, Report, Session, SessionKey, SessionPast
 from services.session.store import SessionStore
@@ -37,6 +39,7 @@ class ReplayQueue:
         self._size_bytes = 0
         self._repeats: dict[SessionKey, Repeat] = {}  # before all writes
         self._reads: dict[SessionKey, datetime] = {}  # the last read of sessions, which extends their life
+        self._admission = Admission()
 
     def __len__(self) -> int:
         """Writes that wait."""
@@ -78,8 +81,12 @@ class ReplayQueue:
         if len(self._reads) > self._settings.queued_writes_max:
             del self._reads[next(iter(self._reads))]
 
+    async def wait_for_place(self) -> None:
+        """Return when another write may come: at once, or as the replay that is under way lets it."""
+        await self._admission.wait()
+
     async def replay(self) -> int:
-        """Do everything in the primary, also what comes in meanwhile; empty when it returns.
+        """Do all writes in the primary, also those that come in meanwhile; there are none when it returns.
 
         Returns:
             How many writes were done.
@@ -87,26 +94,46 @@ class ReplayQueue:
         Raises:
             StoreUnavailable: The primary went again. What is left stays queued.
         """
+        with self._admission.replaying():
+            done = await self._replay_writes()
+            for key, now in list(self._reads.items()):
+                await self._redo(Extend(key=key, now=now, idempotency_key=None, ttl=None))
+                self._forget_read(key, now)
+                self._admission.replayed()
+            return done + await self._replay_writes()
+
+    async def extend_read(self) -> None:
+        """Extend the life of sessions that were read after the replay had come to reads; where they still are.
+
+        Raises:
+            StoreUnavailable: The primary went again. The next replay extends the sessions that are left.
+        """
+        for key, now in list(self._reads.items()):
+            with contextlib.suppress(NotFound):
+                await self._primary.extend(key, ttl=None, now=now)
+            self._forget_read(key, now)
+
+    async def _replay_writes(self) -> int:
         done = 0
-        while self._repeats or self._writes or self._reads:
+        while self._repeats or self._writes:
             if self._repeats:
                 key, repeat = next(iter(self._repeats.items()))
                 await self._redo(repeat)
                 if self._repeats.get(key) is repeat:
                     del self._repeats[key]
-            elif self._writes:
+            else:
                 write = self._writes[0]
                 await self._redo(write)
                 # Only now: a write that failed half way is done again, which ids make safe.
                 self._writes.popleft()
                 self._size_bytes -= write.size_bytes
                 done += 1
-            else:
-                key, now = next(iter(self._reads.items()))
-                await self._redo(Extend(key=key, now=now, idempotency_key=None, ttl=None))
-                if self._reads.get(key) == now:
-                    del self._reads[key]
+            self._admission.replayed()
         return done
+
+    def _forget_read(self, key: SessionKey, now: datetime) -> None:
+        if self._reads.get(key) == now:
+            del self._reads[key]
 
     async def _redo(self, write: Write | Repeat) -> None:
         try:

@@ -343,3 +343,46 @@ async def test_appends_of_long_ago_are_not_repeated() -> None:
         await world.repair()
     # The lost write, a check, repeats of two sessions, and the write again.
     assert world.line.calls - calls == 5
+
+
+async def test_spec_1_6_callers_that_write_without_pause_do_not_keep_a_session_degraded(world: World) -> None:
+    await world.say("a")
+    world.cut()
+    written: list[str] = []
+
+    async def write(name: str) -> None:
+        while world.store.is_degraded:
+            written.append(f"{name}{len(written)}")
+            await world.say(written[-1], conversation_id=name)
+            await asyncio.sleep(0)
+
+    await world.say("b")
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        pause = await world.sleep.next_pause()
+        world.line.line = Line.UP
+        for name in ("s2", "s3", "s4", "s5"):
+            tasks.create_task(write(name))
+        pause.end()
+    assert not world.store.is_degraded
+    for name in ("s2", "s3", "s4", "s5"):
+        held = await world.held_by_primary(name)
+        assert ids(held) == [i for i in written if i.startswith(name)][-len(held.turns) :]
+
+
+async def test_spec_1_6_writes_that_wait_go_on_from_memory_where_the_primary_goes_again(world: World) -> None:
+    await world.say("a")
+    world.cut()
+    for number in range(10):
+        await world.say(f"b{number}")
+    pause = await world.sleep.next_pause()
+    world.line.line = Line.UP
+    pause.end()
+    arrived = world.line.answers_wait_for = asyncio.Event()
+    await world.line.more_calls(1)
+    waiting = asyncio.create_task(world.say("c"))
+    await asyncio.sleep(0)
+    world.cut()
+    arrived.set()
+    assert await waiting
+    await world.repair()
+    assert ids(await world.held_by_primary())[-2:] == ["b9", "c"]

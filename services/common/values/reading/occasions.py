@@ -60,11 +60,11 @@ _LASTING: Final = re.compile(
 )
 """With these it is more than one occasion."""
 _HABIT: Final = re.compile(
-    r"^(?:(?:i|we)\s(?:usually\s|always\s|normally\s|mostly\s|often\s|generally\s|only\s|never\s)?(?!am\b|'m|was\b|were\b|will\b|did\b|had\b|have\sto\b|want\b|plan\b|live\b|own\b|love\b|like\b|know\b|have\s(?:an?|the|my|our|one|two|three|four|five|some|got)\b)[a-z]{2,15}\b|"
+    r"^(?:(?:i|we)\s(?:usually\s|always\s|normally\s|mostly\s|often\s|generally\s|only\s|never\s)?(?!am\b|'m|was\b|were\b|will\b|did\b|had\b|have\s(?:to|not|never|yet)\b|haven't\b|want\b|plan\b|live\b|own\b|love\b|like\b|know\b|have\s(?:an?|the|my|our|one|two|three|four|five|some|got)\b)[a-z]{2,15}\b|"
     r"(?:on|in|at|every|each|most)\s[^,]{2,40},?\s(?:i|we)\s)",
     re.IGNORECASE,
 )
-"""Opens what somebody does again and again."""
+"""Opens what somebody does again and again; what they have not done so far is no habit."""
 _PLANNED: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|this\s\w+|next\s\w+|on\s(?:mon|tues|wednes|thurs|fri|satur|sun)day(?!s)|\d{1,2}\s(?:january|february|march|"
     r"april|may|june|july|august|september|october|november|december))\b",

@@ -17,6 +17,7 @@ from services.common.background import BackgroundWork
 from services.common.errors import MnemeError, NotFound, StoreUnavailable
 from services.common.idempotency.model import IdempotencyKey
 from services.common.owners import Owner, TenantId
+from services.session.admission import Admission
 from services.session.config import FallbackSettings
 from services.session.context_window.model import Change, Changed, ContextSnapshot, ContextWindow, WindowHead
 from services.session.context_window.store import ContextWindowStore
@@ -80,6 +81,7 @@ class FallbackContextWindowStore:
         self._sleep = sleep
         self._queue: deque[_Write] = deque()
         self._queued_bytes = 0
+        self._admission = Admission()
         self._is_degraded = False
         self._background = BackgroundWork[str]("context-window-store")
 
@@ -143,6 +145,7 @@ class FallbackContextWindowStore:
     ) -> StoreResponse[Changed]:
         """See `ContextWindowStore.change`."""
         write = _Write(key, change, now, idempotency_key)
+        await self._admission.wait()
         if not self._is_degraded:
             try:
                 response = await self._primary.change(key, change, now=now, idempotency_key=idempotency_key)
@@ -174,6 +177,7 @@ class FallbackContextWindowStore:
     ) -> StoreResponse[WindowHead]:
         """See `ContextWindowStore.delete`."""
         write = _Write(key, None, now, idempotency_key)
+        await self._admission.wait()
         if not self._is_degraded:
             try:
                 response = await self._primary.delete(key, now=now, idempotency_key=idempotency_key)
@@ -269,18 +273,20 @@ class FallbackContextWindowStore:
             StoreUnavailable: The primary went again. What is left stays queued.
         """
         await self._primary.check()
-        while self._queue:
-            write = self._queue[0]
-            try:
-                await write.apply(self._primary)
-            except StoreUnavailable:
-                raise
-            except NotFound:
-                await self._restore(write)
-            except MnemeError as error:
-                _log.info("context_window_write_superseded", reason=str(error.reason))
-            self._queue.popleft()
-            self._queued_bytes -= write.size_bytes
+        with self._admission.replaying():
+            while self._queue:
+                write = self._queue[0]
+                try:
+                    await write.apply(self._primary)
+                except StoreUnavailable:
+                    raise
+                except NotFound:
+                    await self._restore(write)
+                except MnemeError as error:
+                    _log.info("context_window_write_superseded", reason=str(error.reason))
+                self._queue.popleft()
+                self._queued_bytes -= write.size_bytes
+                self._admission.replayed()
 
     async def _restore(self, write: _Write) -> None:
         """Puts the window that memory holds into a primary that lost it."""
