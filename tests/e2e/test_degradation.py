@@ -10,7 +10,7 @@ import pytest
 from mneme.gateway.v1 import context_pb2, recall_pb2
 from mneme.semantic.v1 import profile_pb2
 from mneme.session.v1 import session_pb2
-from mneme_client import Client, Tier, TierState
+from mneme_client import Client, MnemeClientError, Tier, TierState
 from services.common.postgres.server import EmbeddedPostgres
 from tests.support.stack import RunningStack, gated_gateway, refusal, stubs, until
 
@@ -52,6 +52,14 @@ async def test_spec_5_10_and_6_1_a_tier_that_is_down_is_named_and_gets_everythin
         assert bool(found.notes) is (tier is not Tier.AGENTIC)
         context = await client.build_context(user_id, "What pet do I have?")
         assert context.degraded
+        if tier is Tier.EPISODIC:
+            planned = await client.forget(user_id, "my cat Momo", dry_run=True)
+            assert planned.plan is not None
+            assert planned.plan.degraded
+            assert "My cat is called Momo." in {memory.preview for memory in planned.plan.memories}  # the log has it
+        else:
+            with pytest.raises(MnemeClientError, match="UNAVAILABLE"):  # what was derived cannot be counted
+                await client.forget(user_id, "my cat Momo", dry_run=True)
         backlog = {entry.tier: entry for entry in await client.get_backlog()}
         assert backlog[tier].pending_count == 1
         assert backlog[tier].oldest_age is not None
@@ -64,6 +72,9 @@ async def test_spec_5_10_and_6_1_a_tier_that_is_down_is_named_and_gets_everythin
         assert found.memories[0].turn.content == "My cat is called Momo."
         assert len(found.memories) == len(found.notes) == 2
         assert found.facts
+        planned = await client.forget(user_id, "my cat Momo", dry_run=True)
+        assert planned.plan is not None
+        assert not planned.plan.degraded
         assert [letter async for letter in client.list_dead_letters()] == []
 
 

@@ -34,6 +34,7 @@ def plan(message: erasure_pb2.ErasurePlan) -> r.ErasurePlan:
         notes=message.notes,
         memories=tuple(map(_planned, message.memories)),
         near=tuple(map(_planned, message.near)),
+        degraded=message.degraded,
     )
 
 

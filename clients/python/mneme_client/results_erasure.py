@@ -55,6 +55,7 @@ class ErasurePlan:
     notes: int
     memories: tuple[PlannedMemory, ...]  # the first of them
     near: tuple[PlannedMemory, ...] = ()  # turns right behind those that stay, of `forget`
+    degraded: bool = False  # a service did not respond in time: `forget` may have missed memories
 
 
 @dataclass(frozen=True, slots=True)

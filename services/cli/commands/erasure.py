@@ -152,6 +152,8 @@ def _confirmed(state: CliState, plan: ErasurePlan, *, dry_run: bool, yes: bool, 
         state.out.print(table)
         counts = ((plan.episodes, "turn"), (plan.facts, "fact"), (plan.notes, "note"))
         state.out.print(", ".join(counted(count, noun) for count, noun in counts), highlight=False)
+        if plan.degraded:
+            state.out.print("A service did not respond in time, so some may be missing here. Try again later.")
     if dry_run:
         return False
     return yes or typer.confirm("Erase them for good?", default=False, err=True)

@@ -63,12 +63,13 @@ class Candidates:
         parts = [Asked(text, wanted, kept) for text, wanted in read_all(query) if not wanted.is_empty]
         if not parts:
             return Choice()
-        recalled = await self._recalled(principal, user_id, query, reader, seconds_left=seconds_left)
+        recalled, is_degraded = await self._recalled(principal, user_id, query, reader, seconds_left=seconds_left)
         choices = [await self._chosen_by(principal, user_id, asked, recalled, reader=reader) for asked in parts]
         memories = _distinct(memory for choice in choices for memory in choice.memories)
         ids = {(memory.kind, memory.memory_id) for memory in memories}
         near = _distinct(memory for choice in choices for memory in choice.near)
-        return Choice(memories, [memory for memory in near if (memory.kind, memory.memory_id) not in ids])
+        near = [memory for memory in near if (memory.kind, memory.memory_id) not in ids]
+        return Choice(memories, near, is_degraded)
 
     async def _chosen_by(
         self,
@@ -174,7 +175,7 @@ class Candidates:
         self, principal: Principal, user_id: str, query: str, *, reader: Scope | None = None, seconds_left: float
     ) -> list[str]:
         """Ids of turns that may say what a query says; with a `reader` as `chosen`."""
-        logged, recalled = await asyncio.gather(
+        logged, (recalled, _) = await asyncio.gather(
             self._turns.turns_with(
                 principal.tenant_id, user_id, read(query).terms, reader=reader, limit=self._settings.candidates_max
             ),
@@ -185,8 +186,8 @@ class Candidates:
 
     async def _recalled(
         self, principal: Principal, user_id: str, query: str, reader: Scope | None, *, seconds_left: float
-    ) -> list[Planned]:
-        """What Recall finds for a query, and the audit log alone learns of.
+    ) -> tuple[list[Planned], bool]:
+        """What Recall finds for a query, and whether it is degraded; the audit log alone learns of it.
 
         What is to be forgotten or corrected is no question of the user's: suggestions would bring it up again as a
         gap, and its candidates would count as used together.
@@ -245,7 +246,7 @@ class Candidates:
             for note in recalled.notes
             if is_seen(note.note, reader)
         ]
-        return [*turns, *facts, *notes]
+        return [*turns, *facts, *notes], recalled.is_degraded
 
 
 def is_seen(memory: episodic_pb2.Episode | facts_pb2.Fact | notes_pb2.Note, reader: Scope | None) -> bool:

@@ -120,6 +120,7 @@ def plan_message(plan: Plan, settings: ErasureSettings) -> erasure_pb2.ErasurePl
         notes=plan.counts.get(MemoryKind.NOTE, 0),
         memories=[_planned(one, settings.preview_chars) for one in plan.memories[: settings.previews_max]],
         near=[_planned(one, settings.preview_chars) for one in plan.near[: settings.previews_max]],
+        degraded=plan.is_degraded,
     )
 
 

@@ -86,7 +86,11 @@ class Forgetting:
         if len(memories) > self._settings.memories_max:
             raise LimitExceeded("gateway.erasure.memories_max", self._settings.memories_max)
         target = Target(TargetKind.MEMORIES, command.user_id, memories)
-        plan = replace(await self._erasing.plan_of(principal.tenant_id, target, chosen.memories), near=chosen.near)
+        plan = replace(
+            await self._erasing.plan_of(principal.tenant_id, target, chosen.memories),
+            near=chosen.near,
+            is_degraded=chosen.is_degraded,
+        )
         if command.dry_run:
             return Forgotten(
                 plan=plan, plan_token=self._token(principal.tenant_id, command, target) if memories else ""

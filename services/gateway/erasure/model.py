@@ -241,6 +241,7 @@ class Choice:
 
     memories: Sequence[Planned] = ()
     near: Sequence[Planned] = ()  # turns of another one that stay, and those right behind them
+    is_degraded: bool = False  # some memories could not be found by their meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +251,7 @@ class Plan:
     memories: Sequence[Planned] = ()  # those that are shown
     counts: Mapping[MemoryKind, int] = field(default_factory=dict)  # of all that would go
     near: Sequence[Planned] = ()  # turns of another one, or right behind them, that stay
+    is_degraded: bool = False  # as in `Choice`
 
 
 @dataclass(frozen=True, slots=True)

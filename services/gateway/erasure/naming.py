@@ -62,7 +62,7 @@ _HAILS: Final = frozenset({"hey", "hello", "goodbye", "farewell", "oh"})
 def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     """Returns whether a word is a part of a name: with a capital, unless the text has none, and no common noun."""
     word = words[place]
-    if word.bare not in name:
+    if word.bare not in name and not _is_spelled_otherwise(words, place, name):
         return False
     is_held = len(name) > 1 and name[0] in OFFICES
     if is_held and word.bare in OFFICES:
@@ -92,6 +92,14 @@ def is_name(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
     if before is not None and name[0] in TITLES and before.lower in _TO_A_PLACE:
         return False  # "the train to Pickering", where Mr Pickering is meant
     return before is None or before.lower not in (ARTICLES if knows_capitals else ARTICLES | _BEFORE_NOUNS)
+
+
+def _is_spelled_otherwise(words: Sequence[Word], place: int, name: tuple[str, ...]) -> bool:
+    """Whether a double name stands with a hyphen where the query has none, or without: "Anna-Maria", "Anna Maria"."""
+    if "-" in words[place].bare:
+        return tuple(words[place].bare.split("-")) == name
+    doubles = (part.split("-") for part in name if "-" in part)
+    return any([word.bare for word in words[place : place + len(double)]] == double for double in doubles)
 
 
 def _is_time(words: Sequence[Word], place: int, before: Word | None, name: tuple[str, ...]) -> bool:

@@ -99,9 +99,10 @@ class LoggedTurns(Protocol):
     async def turns_with(
         self, tenant_id: str, user_id: str, beginnings: Collection[str], *, reader: Scope | None = None, limit: int
     ) -> Sequence[Planned]:
-        """A user's turns that hold a word with one of the beginnings, whatever its case; the newest first.
+        """A user's turns that hold a word with one of the beginnings, in any spelling; the newest first.
 
-        With a `reader` only those that are seen from its place.
+        The beginnings are in small letters and have no accents.
+        With a `reader` only turns that are seen from its place.
         """
         ...
 

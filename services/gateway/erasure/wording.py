@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,6 +12,7 @@ from typing import Final
 from services.common.text_cache import text_cache
 from services.common.values.words.lexicon import KIN, PRONOUNS, STOP, VERBS
 from services.common.values.words.tokens import lemma
+from services.gateway.erasure.accents import without_accents
 
 
 def _set(words: str) -> frozenset[str]:
@@ -91,8 +93,8 @@ class Word:
 
     @property
     def lower(self) -> str:
-        """In lower case."""
-        return self.text.casefold()
+        """In lower case, without accents."""
+        return without_accents(self.text).casefold()
 
     @property
     def bare(self) -> str:
@@ -112,14 +114,27 @@ class Word:
 
 def words_of(text: str) -> Iterator[Word]:
     """Words with their places among words and marks: marks separate what does not belong together."""
-    for index, found in enumerate(_TOKEN.finditer(text.replace("’", "'"))):  # noqa: RUF001
+    plain = unicodedata.normalize("NFC", text).replace("’", "'")  # noqa: RUF001
+    for index, found in enumerate(_TOKEN.finditer(plain)):
         if found[0][0].isalnum() or found[0][0] == "_":
             yield Word(found[0], index)
 
 
 def has(words: Sequence[Word], topic: str) -> bool:
-    """Whether one of the words is a form of a topic's."""
-    return any(is_topic(word, topic) for word in words)
+    """Whether one of the words is a form of a topic's, or some are together: "knee surgery" of "knee-surgery"."""
+    return any(is_topic(word, topic) for word in words) or stands_apart(words, topic.split("-"))
+
+
+def stands_apart(words: Sequence[Word], parts: Sequence[str]) -> bool:
+    """Whether the parts of a compound stand one behind the other as words of their own."""
+    if len(parts) < 2:
+        return False
+    runs = (words[place : place + len(parts)] for place in range(len(words) - len(parts) + 1))
+    return any(
+        run[-1].index - run[0].index == len(parts) - 1
+        and all(is_form(word.bare, part) for word, part in zip(run, parts, strict=True))
+        for run in runs
+    )
 
 
 def is_topic(word: Word, topic: str) -> bool:

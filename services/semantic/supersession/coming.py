@@ -10,6 +10,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.semantic.facts.extraction.dates import ResolvedDate, find_date
 
 _CHARS_MAX: Final = 800
@@ -68,6 +69,7 @@ def begins_after(text: str, said: datetime) -> datetime | None:
     return begin if begin is not None and begin > said + NEAR else None
 
 
+@text_cache(2_048)
 def _begin(text: str, said: datetime) -> datetime | None:
     plain = text.replace("\u2019", "'")
     return _since(plain, said) or _at_change(plain, said)
@@ -112,6 +114,7 @@ def _is_near(text: str, said: datetime) -> bool:
     return begin is not None and said < begin <= said + NEAR
 
 
+@text_cache(2_048)
 def _day_named(text: str, said: datetime) -> datetime | None:
     """The day that a statement speaks of; None where it only holds until then."""
     found = find_date(text[:_CHARS_MAX], said, past=False)

@@ -13,6 +13,7 @@ from services.common.postgres.tenancy import tenant_transaction
 from services.common.postgres.types import Connection, Pool
 from services.common.scope import Scope
 from services.common.turns import MessageRole
+from services.gateway.erasure.accents import spellings
 from services.gateway.erasure.followups import Line
 from services.gateway.erasure.model import Planned
 from services.gateway.grants.model import MemoryKind
@@ -52,7 +53,7 @@ class PostgresLoggedTurns:
         """See `LoggedTurns.turns_with`. Reads all of the user's turns."""
         if not beginnings:
             return ()
-        words = "|".join(re.escape(beginning) for beginning in sorted(beginnings))
+        words = "|".join(spellings(beginning) for beginning in sorted(beginnings))
         pattern = rf"\m({words})"
         async with tenant_transaction(self._pool, tenant_id) as connection:
             if self._keys.is_on:

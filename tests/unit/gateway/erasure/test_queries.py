@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from services.gateway.erasure.accents import spellings, without_accents
 from services.gateway.erasure.exceptions import split
 from services.gateway.erasure.matching import Rules, choose
 from services.gateway.erasure.queries import read, read_all
@@ -99,3 +102,35 @@ def test_spec_3_13_what_stands_beside_what_is_the_speakers_is_theirs_too() -> No
 )
 def test_spec_3_13_what_is_meant_may_follow_what_stays(query: str, meant: str, kept: tuple[str, ...]) -> None:
     assert split(query) == (meant, kept)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "other"),
+    [
+        ("everything about Tomas", "Tomás has moved to Porto.", "Ben has moved to Porto."),
+        ("everything about Tomás", "Tomas has moved to Porto.", "Ben has moved to Porto."),
+        ("everything about Søren", "soren rang, he is ill.", "ben rang, he is ill."),
+        ("everything about Anna-Maria", "Anna Maria has sold the boat.", "Anna has sold the car."),
+        ("everything about Anna Maria", "Anna-Maria has sold the boat.", "Rosa-Maria has sold the car."),
+        ("my knee-surgery", "I had knee surgery in March.", "I had a shoulder massage in March."),
+        ("my knee surgery", "I had my knee-surgery in March.", "I had a shoulder massage in March."),
+        ("my favourite cafe", "My favourite café is the Lark.", "My favourite tree is the larch."),
+    ],
+)
+def test_spec_3_13_spellings_are_one_word(query: str, text: str, other: str) -> None:
+    assert choose(read(query), [text, other], [0.3, 0.2], Rules()) == [0]
+
+
+def test_spec_3_13_the_log_is_searched_in_every_spelling() -> None:
+    pattern = re.compile("|".join(map(spellings, sorted(read("Tomás and my knee-surgery").terms))), re.IGNORECASE)
+    for text in ("Tomas", "TOMÁS", "tomás", "knee surgery", "Knee-surgery"):
+        assert pattern.match(text), text
+    assert not pattern.match("Ben")
+    assert re.fullmatch(spellings("a.b"), "á.b")
+    assert not re.fullmatch(spellings("a.b"), "axb")
+
+
+@pytest.mark.parametrize("text", ["Tomas", "привет", "がぎ", "한국", "नमस्ते"])
+def test_only_latin_letters_lose_their_accents(text: str) -> None:
+    assert without_accents(text) == text
+    assert without_accents("Zoë Müller-Łódź") == "Zoe Muller-Lodz"

@@ -27,7 +27,7 @@ from mneme.common.v1 import common_pb2 as mneme_dot_common_dot_v1_dot_common__pb
 from mneme.gateway.v1 import memory_pb2 as mneme_dot_gateway_dot_v1_dot_memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1emneme/gateway/v1/erasure.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1dmneme/gateway/v1/memory.proto\"\xd0\x01\n\x0cStoreReceipt\x12-\n\x05store\x18\x01 \x01(\x0e\x32\x1e.mneme.gateway.v1.ErasureStore\x12\x0c\n\x04\x64one\x18\x02 \x01(\x08\x12:\n\x06\x63ounts\x18\x03 \x03(\x0b\x32*.mneme.gateway.v1.StoreReceipt.CountsEntry\x12\x18\n\x10\x62ytes_may_remain\x18\x04 \x01(\x08\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\xa1\x03\n\x07\x45rasure\x12\x12\n\nerasure_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12-\n\x05state\x18\x03 \x01(\x0e\x32\x1e.mneme.gateway.v1.ErasureState\x12.\n\x06stores\x18\x04 \x03(\x0b\x32\x1e.mneme.gateway.v1.StoreReceipt\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rcomplete_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x62\x61\x63kup_expire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\npurge_note\x18\x08 \x01(\t\x12.\n\npurge_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0epurge_due_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xae\x01\n\rPlannedMemory\x12\x31\n\x06memory\x18\x01 \x01(\x0b\x32!.mneme.gateway.v1.MemoryReference\x12\x0f\n\x07preview\x18\x02 \x01(\t\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x06reason\x18\x04 \x01(\x0e\x32\x1f.mneme.gateway.v1.PlannedReason\"\x9f\x01\n\x0b\x45rasurePlan\x12\x10\n\x08\x65pisodes\x18\x01 \x01(\x03\x12\r\n\x05\x66\x61\x63ts\x18\x02 \x01(\x03\x12\r\n\x05notes\x18\x03 \x01(\x03\x12\x31\n\x08memories\x18\x04 \x03(\x0b\x32\x1f.mneme.gateway.v1.PlannedMemory\x12-\n\x04near\x18\x05 \x03(\x0b\x32\x1f.mneme.gateway.v1.PlannedMemory\"G\n\x10MemoryReferences\x12\x33\n\x08memories\x18\x01 \x03(\x0b\x32!.mneme.gateway.v1.MemoryReference\"I\n\x0bScopeTarget\x12%\n\x05scope\x18\x01 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x13\n\x0bwith_nested\x18\x02 \x01(\x08\"\x81\x02\n\x0c\x45raseRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x36\n\x08memories\x18\x03 \x01(\x0b\x32\".mneme.gateway.v1.MemoryReferencesH\x00\x12\x19\n\x0f\x63onversation_id\x18\x04 \x01(\tH\x00\x12.\n\x05scope\x18\x05 \x01(\x0b\x32\x1d.mneme.gateway.v1.ScopeTargetH\x00\x12\x15\n\x0b\x61ll_of_user\x18\x06 \x01(\x08H\x00\x12\x17\n\rall_of_tenant\x18\x07 \x01(\x08H\x00\x12\x0f\n\x07\x64ry_run\x18\x08 \x01(\x08\x42\x08\n\x06target\"z\n\rEraseResponse\x12*\n\x07\x65rasure\x18\x01 \x01(\x0b\x32\x19.mneme.gateway.v1.Erasure\x12+\n\x04plan\x18\x02 \x01(\x0b\x32\x1d.mneme.gateway.v1.ErasurePlan\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"\'\n\x11GetErasureRequest\x12\x12\n\nerasure_id\x18\x01 \x01(\t\"@\n\x12GetErasureResponse\x12*\n\x07\x65rasure\x18\x01 \x01(\x0b\x32\x19.mneme.gateway.v1.Erasure\"M\n\x13ListErasuresRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\\\n\x14ListErasuresResponse\x12+\n\x08\x65rasures\x18\x01 \x03(\x0b\x32\x19.mneme.gateway.v1.Erasure\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x96\x01\n\rForgetRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\x12\x12\n\nplan_token\x18\x05 \x01(\t\x12,\n\x0creader_scope\x18\x06 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"\x8f\x01\n\x0e\x46orgetResponse\x12*\n\x07\x65rasure\x18\x01 \x01(\x0b\x32\x19.mneme.gateway.v1.Erasure\x12+\n\x04plan\x18\x02 \x01(\x0b\x32\x1d.mneme.gateway.v1.ErasurePlan\x12\x12\n\nplan_token\x18\x03 \x01(\t\x12\x10\n\x08replayed\x18\x04 \x01(\x08\"\x8f\x02\n\x0e\x43orrectRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x33\n\x06memory\x18\x03 \x01(\x0b\x32!.mneme.gateway.v1.MemoryReferenceH\x00\x12\x0f\n\x05query\x18\x04 \x01(\tH\x00\x12\x0c\n\x04text\x18\x05 \x01(\t\x12(\n\x04time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x64ry_run\x18\x07 \x01(\x08\x12\x12\n\nwhole_turn\x18\x08 \x01(\x08\x12,\n\x0creader_scope\x18\t \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\x07\n\x05wrong\"Q\n\x12\x43orrectedStatement\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x0f\n\x07preview\x18\x02 \x01(\t\x12\x12\n\nwhole_turn\x18\x03 \x01(\x08\"\x90\x01\n\x0f\x43orrectResponse\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x19\n\x11\x63onsistency_token\x18\x02 \x01(\t\x12\x38\n\nstatements\x18\x03 \x03(\x0b\x32$.mneme.gateway.v1.CorrectedStatement\x12\x10\n\x08replayed\x18\x04 \x01(\x08*`\n\x0c\x45rasureState\x12\x1d\n\x19\x45RASURE_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45RASURE_STATE_PENDING\x10\x01\x12\x16\n\x12\x45RASURE_STATE_DONE\x10\x02*\xb6\x01\n\x0c\x45rasureStore\x12\x1d\n\x19\x45RASURE_STORE_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45RASURE_STORE_JOURNAL\x10\x01\x12\x19\n\x15\x45RASURE_STORE_SESSION\x10\x02\x12\x1a\n\x16\x45RASURE_STORE_EPISODIC\x10\x03\x12\x1a\n\x16\x45RASURE_STORE_SEMANTIC\x10\x04\x12\x19\n\x15\x45RASURE_STORE_AGENTIC\x10\x05*\xcf\x02\n\rPlannedReason\x12\x1e\n\x1aPLANNED_REASON_UNSPECIFIED\x10\x00\x12\x17\n\x13PLANNED_REASON_NAME\x10\x01\x12\x18\n\x14PLANNED_REASON_WORDS\x10\x02\x12\x19\n\x15PLANNED_REASON_MATTER\x10\x03\x12\x1d\n\x19PLANNED_REASON_SIMILARITY\x10\x04\x12\x1c\n\x18PLANNED_REASON_FOLLOW_UP\x10\x05\x12\x1f\n\x1bPLANNED_REASON_CONVERSATION\x10\x06\x12\x1e\n\x1aPLANNED_REASON_OWN_SUBJECT\x10\x07\x12\x1a\n\x16PLANNED_REASON_ANOTHER\x10\x08\x12\x19\n\x15PLANNED_REASON_UNSURE\x10\t\x12\x1b\n\x17PLANNED_REASON_EXCEPTED\x10\n2\xaf\x03\n\x0e\x45rasureService\x12H\n\x05\x45rase\x12\x1e.mneme.gateway.v1.EraseRequest\x1a\x1f.mneme.gateway.v1.EraseResponse\x12W\n\nGetErasure\x12#.mneme.gateway.v1.GetErasureRequest\x1a$.mneme.gateway.v1.GetErasureResponse\x12]\n\x0cListErasures\x12%.mneme.gateway.v1.ListErasuresRequest\x1a&.mneme.gateway.v1.ListErasuresResponse\x12K\n\x06\x46orget\x12\x1f.mneme.gateway.v1.ForgetRequest\x1a .mneme.gateway.v1.ForgetResponse\x12N\n\x07\x43orrect\x12 .mneme.gateway.v1.CorrectRequest\x1a!.mneme.gateway.v1.CorrectResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1emneme/gateway/v1/erasure.proto\x12\x10mneme.gateway.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1cmneme/common/v1/common.proto\x1a\x1dmneme/gateway/v1/memory.proto\"\xd0\x01\n\x0cStoreReceipt\x12-\n\x05store\x18\x01 \x01(\x0e\x32\x1e.mneme.gateway.v1.ErasureStore\x12\x0c\n\x04\x64one\x18\x02 \x01(\x08\x12:\n\x06\x63ounts\x18\x03 \x03(\x0b\x32*.mneme.gateway.v1.StoreReceipt.CountsEntry\x12\x18\n\x10\x62ytes_may_remain\x18\x04 \x01(\x08\x1a-\n\x0b\x43ountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\xa1\x03\n\x07\x45rasure\x12\x12\n\nerasure_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12-\n\x05state\x18\x03 \x01(\x0e\x32\x1e.mneme.gateway.v1.ErasureState\x12.\n\x06stores\x18\x04 \x03(\x0b\x32\x1e.mneme.gateway.v1.StoreReceipt\x12/\n\x0b\x63reate_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x31\n\rcomplete_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12\x62\x61\x63kup_expire_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\npurge_note\x18\x08 \x01(\t\x12.\n\npurge_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0epurge_due_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xae\x01\n\rPlannedMemory\x12\x31\n\x06memory\x18\x01 \x01(\x0b\x32!.mneme.gateway.v1.MemoryReference\x12\x0f\n\x07preview\x18\x02 \x01(\t\x12(\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x06reason\x18\x04 \x01(\x0e\x32\x1f.mneme.gateway.v1.PlannedReason\"\xb1\x01\n\x0b\x45rasurePlan\x12\x10\n\x08\x65pisodes\x18\x01 \x01(\x03\x12\r\n\x05\x66\x61\x63ts\x18\x02 \x01(\x03\x12\r\n\x05notes\x18\x03 \x01(\x03\x12\x31\n\x08memories\x18\x04 \x03(\x0b\x32\x1f.mneme.gateway.v1.PlannedMemory\x12-\n\x04near\x18\x05 \x03(\x0b\x32\x1f.mneme.gateway.v1.PlannedMemory\x12\x10\n\x08\x64\x65graded\x18\x06 \x01(\x08\"G\n\x10MemoryReferences\x12\x33\n\x08memories\x18\x01 \x03(\x0b\x32!.mneme.gateway.v1.MemoryReference\"I\n\x0bScopeTarget\x12%\n\x05scope\x18\x01 \x01(\x0b\x32\x16.mneme.common.v1.Scope\x12\x13\n\x0bwith_nested\x18\x02 \x01(\x08\"\x81\x02\n\x0c\x45raseRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x36\n\x08memories\x18\x03 \x01(\x0b\x32\".mneme.gateway.v1.MemoryReferencesH\x00\x12\x19\n\x0f\x63onversation_id\x18\x04 \x01(\tH\x00\x12.\n\x05scope\x18\x05 \x01(\x0b\x32\x1d.mneme.gateway.v1.ScopeTargetH\x00\x12\x15\n\x0b\x61ll_of_user\x18\x06 \x01(\x08H\x00\x12\x17\n\rall_of_tenant\x18\x07 \x01(\x08H\x00\x12\x0f\n\x07\x64ry_run\x18\x08 \x01(\x08\x42\x08\n\x06target\"z\n\rEraseResponse\x12*\n\x07\x65rasure\x18\x01 \x01(\x0b\x32\x19.mneme.gateway.v1.Erasure\x12+\n\x04plan\x18\x02 \x01(\x0b\x32\x1d.mneme.gateway.v1.ErasurePlan\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"\'\n\x11GetErasureRequest\x12\x12\n\nerasure_id\x18\x01 \x01(\t\"@\n\x12GetErasureResponse\x12*\n\x07\x65rasure\x18\x01 \x01(\x0b\x32\x19.mneme.gateway.v1.Erasure\"M\n\x13ListErasuresRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\\\n\x14ListErasuresResponse\x12+\n\x08\x65rasures\x18\x01 \x03(\x0b\x32\x19.mneme.gateway.v1.Erasure\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x96\x01\n\rForgetRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12\x0f\n\x07\x64ry_run\x18\x04 \x01(\x08\x12\x12\n\nplan_token\x18\x05 \x01(\t\x12,\n\x0creader_scope\x18\x06 \x01(\x0b\x32\x16.mneme.common.v1.Scope\"\x8f\x01\n\x0e\x46orgetResponse\x12*\n\x07\x65rasure\x18\x01 \x01(\x0b\x32\x19.mneme.gateway.v1.Erasure\x12+\n\x04plan\x18\x02 \x01(\x0b\x32\x1d.mneme.gateway.v1.ErasurePlan\x12\x12\n\nplan_token\x18\x03 \x01(\t\x12\x10\n\x08replayed\x18\x04 \x01(\x08\"\x8f\x02\n\x0e\x43orrectRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x33\n\x06memory\x18\x03 \x01(\x0b\x32!.mneme.gateway.v1.MemoryReferenceH\x00\x12\x0f\n\x05query\x18\x04 \x01(\tH\x00\x12\x0c\n\x04text\x18\x05 \x01(\t\x12(\n\x04time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07\x64ry_run\x18\x07 \x01(\x08\x12\x12\n\nwhole_turn\x18\x08 \x01(\x08\x12,\n\x0creader_scope\x18\t \x01(\x0b\x32\x16.mneme.common.v1.ScopeB\x07\n\x05wrong\"Q\n\x12\x43orrectedStatement\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x0f\n\x07preview\x18\x02 \x01(\t\x12\x12\n\nwhole_turn\x18\x03 \x01(\x08\"\x90\x01\n\x0f\x43orrectResponse\x12\x16\n\x0einteraction_id\x18\x01 \x01(\t\x12\x19\n\x11\x63onsistency_token\x18\x02 \x01(\t\x12\x38\n\nstatements\x18\x03 \x03(\x0b\x32$.mneme.gateway.v1.CorrectedStatement\x12\x10\n\x08replayed\x18\x04 \x01(\x08*`\n\x0c\x45rasureState\x12\x1d\n\x19\x45RASURE_STATE_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45RASURE_STATE_PENDING\x10\x01\x12\x16\n\x12\x45RASURE_STATE_DONE\x10\x02*\xb6\x01\n\x0c\x45rasureStore\x12\x1d\n\x19\x45RASURE_STORE_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45RASURE_STORE_JOURNAL\x10\x01\x12\x19\n\x15\x45RASURE_STORE_SESSION\x10\x02\x12\x1a\n\x16\x45RASURE_STORE_EPISODIC\x10\x03\x12\x1a\n\x16\x45RASURE_STORE_SEMANTIC\x10\x04\x12\x19\n\x15\x45RASURE_STORE_AGENTIC\x10\x05*\xcf\x02\n\rPlannedReason\x12\x1e\n\x1aPLANNED_REASON_UNSPECIFIED\x10\x00\x12\x17\n\x13PLANNED_REASON_NAME\x10\x01\x12\x18\n\x14PLANNED_REASON_WORDS\x10\x02\x12\x19\n\x15PLANNED_REASON_MATTER\x10\x03\x12\x1d\n\x19PLANNED_REASON_SIMILARITY\x10\x04\x12\x1c\n\x18PLANNED_REASON_FOLLOW_UP\x10\x05\x12\x1f\n\x1bPLANNED_REASON_CONVERSATION\x10\x06\x12\x1e\n\x1aPLANNED_REASON_OWN_SUBJECT\x10\x07\x12\x1a\n\x16PLANNED_REASON_ANOTHER\x10\x08\x12\x19\n\x15PLANNED_REASON_UNSURE\x10\t\x12\x1b\n\x17PLANNED_REASON_EXCEPTED\x10\n2\xaf\x03\n\x0e\x45rasureService\x12H\n\x05\x45rase\x12\x1e.mneme.gateway.v1.EraseRequest\x1a\x1f.mneme.gateway.v1.EraseResponse\x12W\n\nGetErasure\x12#.mneme.gateway.v1.GetErasureRequest\x1a$.mneme.gateway.v1.GetErasureResponse\x12]\n\x0cListErasures\x12%.mneme.gateway.v1.ListErasuresRequest\x1a&.mneme.gateway.v1.ListErasuresResponse\x12K\n\x06\x46orget\x12\x1f.mneme.gateway.v1.ForgetRequest\x1a .mneme.gateway.v1.ForgetResponse\x12N\n\x07\x43orrect\x12 .mneme.gateway.v1.CorrectRequest\x1a!.mneme.gateway.v1.CorrectResponseBk\n\x13\x61i.mneme.gateway.v1P\x01Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\xaa\x02\x10Mneme.Gateway.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,12 +37,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\023ai.mneme.gateway.v1P\001Z?github.com/mneme-ai/mneme/clients/go/mneme/gateway/v1;gatewayv1\252\002\020Mneme.Gateway.V1'
   _globals['_STORERECEIPT_COUNTSENTRY']._loaded_options = None
   _globals['_STORERECEIPT_COUNTSENTRY']._serialized_options = b'8\001'
-  _globals['_ERASURESTATE']._serialized_start=2731
-  _globals['_ERASURESTATE']._serialized_end=2827
-  _globals['_ERASURESTORE']._serialized_start=2830
-  _globals['_ERASURESTORE']._serialized_end=3012
-  _globals['_PLANNEDREASON']._serialized_start=3015
-  _globals['_PLANNEDREASON']._serialized_end=3350
+  _globals['_ERASURESTATE']._serialized_start=2749
+  _globals['_ERASURESTATE']._serialized_end=2845
+  _globals['_ERASURESTORE']._serialized_start=2848
+  _globals['_ERASURESTORE']._serialized_end=3030
+  _globals['_PLANNEDREASON']._serialized_start=3033
+  _globals['_PLANNEDREASON']._serialized_end=3368
   _globals['_STORERECEIPT']._serialized_start=147
   _globals['_STORERECEIPT']._serialized_end=355
   _globals['_STORERECEIPT_COUNTSENTRY']._serialized_start=310
@@ -52,33 +52,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PLANNEDMEMORY']._serialized_start=778
   _globals['_PLANNEDMEMORY']._serialized_end=952
   _globals['_ERASUREPLAN']._serialized_start=955
-  _globals['_ERASUREPLAN']._serialized_end=1114
-  _globals['_MEMORYREFERENCES']._serialized_start=1116
-  _globals['_MEMORYREFERENCES']._serialized_end=1187
-  _globals['_SCOPETARGET']._serialized_start=1189
-  _globals['_SCOPETARGET']._serialized_end=1262
-  _globals['_ERASEREQUEST']._serialized_start=1265
-  _globals['_ERASEREQUEST']._serialized_end=1522
-  _globals['_ERASERESPONSE']._serialized_start=1524
-  _globals['_ERASERESPONSE']._serialized_end=1646
-  _globals['_GETERASUREREQUEST']._serialized_start=1648
-  _globals['_GETERASUREREQUEST']._serialized_end=1687
-  _globals['_GETERASURERESPONSE']._serialized_start=1689
-  _globals['_GETERASURERESPONSE']._serialized_end=1753
-  _globals['_LISTERASURESREQUEST']._serialized_start=1755
-  _globals['_LISTERASURESREQUEST']._serialized_end=1832
-  _globals['_LISTERASURESRESPONSE']._serialized_start=1834
-  _globals['_LISTERASURESRESPONSE']._serialized_end=1926
-  _globals['_FORGETREQUEST']._serialized_start=1929
-  _globals['_FORGETREQUEST']._serialized_end=2079
-  _globals['_FORGETRESPONSE']._serialized_start=2082
-  _globals['_FORGETRESPONSE']._serialized_end=2225
-  _globals['_CORRECTREQUEST']._serialized_start=2228
-  _globals['_CORRECTREQUEST']._serialized_end=2499
-  _globals['_CORRECTEDSTATEMENT']._serialized_start=2501
-  _globals['_CORRECTEDSTATEMENT']._serialized_end=2582
-  _globals['_CORRECTRESPONSE']._serialized_start=2585
-  _globals['_CORRECTRESPONSE']._serialized_end=2729
-  _globals['_ERASURESERVICE']._serialized_start=3353
-  _globals['_ERASURESERVICE']._serialized_end=3784
+  _globals['_ERASUREPLAN']._serialized_end=1132
+  _globals['_MEMORYREFERENCES']._serialized_start=1134
+  _globals['_MEMORYREFERENCES']._serialized_end=1205
+  _globals['_SCOPETARGET']._serialized_start=1207
+  _globals['_SCOPETARGET']._serialized_end=1280
+  _globals['_ERASEREQUEST']._serialized_start=1283
+  _globals['_ERASEREQUEST']._serialized_end=1540
+  _globals['_ERASERESPONSE']._serialized_start=1542
+  _globals['_ERASERESPONSE']._serialized_end=1664
+  _globals['_GETERASUREREQUEST']._serialized_start=1666
+  _globals['_GETERASUREREQUEST']._serialized_end=1705
+  _globals['_GETERASURERESPONSE']._serialized_start=1707
+  _globals['_GETERASURERESPONSE']._serialized_end=1771
+  _globals['_LISTERASURESREQUEST']._serialized_start=1773
+  _globals['_LISTERASURESREQUEST']._serialized_end=1850
+  _globals['_LISTERASURESRESPONSE']._serialized_start=1852
+  _globals['_LISTERASURESRESPONSE']._serialized_end=1944
+  _globals['_FORGETREQUEST']._serialized_start=1947
+  _globals['_FORGETREQUEST']._serialized_end=2097
+  _globals['_FORGETRESPONSE']._serialized_start=2100
+  _globals['_FORGETRESPONSE']._serialized_end=2243
+  _globals['_CORRECTREQUEST']._serialized_start=2246
+  _globals['_CORRECTREQUEST']._serialized_end=2517
+  _globals['_CORRECTEDSTATEMENT']._serialized_start=2519
+  _globals['_CORRECTEDSTATEMENT']._serialized_end=2600
+  _globals['_CORRECTRESPONSE']._serialized_start=2603
+  _globals['_CORRECTRESPONSE']._serialized_end=2747
+  _globals['_ERASURESERVICE']._serialized_start=3371
+  _globals['_ERASURESERVICE']._serialized_end=3802
 # @@protoc_insertion_point(module_scope)

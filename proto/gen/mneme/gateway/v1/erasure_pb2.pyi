@@ -117,18 +117,20 @@ class PlannedMemory(_message.Message):
     def __init__(self, memory: _Optional[_Union[_memory_pb2.MemoryReference, _Mapping]] = ..., preview: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[_Union[PlannedReason, str]] = ...) -> None: ...
 
 class ErasurePlan(_message.Message):
-    __slots__ = ("episodes", "facts", "notes", "memories", "near")
+    __slots__ = ("episodes", "facts", "notes", "memories", "near", "degraded")
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
     MEMORIES_FIELD_NUMBER: _ClassVar[int]
     NEAR_FIELD_NUMBER: _ClassVar[int]
+    DEGRADED_FIELD_NUMBER: _ClassVar[int]
     episodes: int
     facts: int
     notes: int
     memories: _containers.RepeatedCompositeFieldContainer[PlannedMemory]
     near: _containers.RepeatedCompositeFieldContainer[PlannedMemory]
-    def __init__(self, episodes: _Optional[int] = ..., facts: _Optional[int] = ..., notes: _Optional[int] = ..., memories: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ..., near: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ...) -> None: ...
+    degraded: bool
+    def __init__(self, episodes: _Optional[int] = ..., facts: _Optional[int] = ..., notes: _Optional[int] = ..., memories: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ..., near: _Optional[_Iterable[_Union[PlannedMemory, _Mapping]]] = ..., degraded: _Optional[bool] = ...) -> None: ...
 
 class MemoryReferences(_message.Message):
     __slots__ = ("memories",)
