@@ -372,8 +372,7 @@ async def test_spec_7_4_text_that_looks_like_an_instruction_comes_back_as_data(c
     assert all(item.interaction_ids for item in memories)
 
 
-NO_MESSAGE = b"\xff\xff\xff"
-NOTHING = b""
+NO_MESSAGE, NOTHING = b"\xff\xff\xff", b""
 
 
 async def one_of(*requests: bytes) -> AsyncIterator[bytes]:
