@@ -43,7 +43,7 @@ _THIRD: Final = (
 _CHANGE: Final = re.compile(
     rf"{_AUXILIARY}(?:{_BASE}|{_OTHER_FORMS})\b|\b(?:I|we|they)\s(?:{_BASE})\b|\w\s(?:{_THIRD})\b", re.IGNORECASE
 )
-"""A change that is told of in the present or the future: with a day to come it is still to come."""
+"""A change in the present or future tense: "I move", "I will move". With a later day it has not happened yet."""
 _GOAL: Final = re.compile(r"\b(?:to|until|till|for)\s(?:the\s)?$", re.IGNORECASE)
 _LEADS_TO: Final = re.compile(r"(?:to|until|till|for)\b", re.IGNORECASE)
 """Before a day at which something is put, or until which it holds."""

@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-INVALID = grpc.StatusCode.INVALID_ARGUMENT
-UNAUTHENTICATED = grpc.StatusCode.UNAUTHENTICATED
+INVALID, UNAUTHENTICATED = grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNAUTHENTICATED
 DENIED = grpc.StatusCode.PERMISSION_DENIED
 
 METHODS: Sequence[MethodDescriptor] = [

@@ -1,4 +1,4 @@
-"""Events that end something, whoever caused them: "a fox got the hens" (SPEC 3.5). Pure functions.
+"""Events by which something ends, as in "a fox got the hens" (SPEC 3.5). Pure functions.
 
 English has no end of such events, and each rule knows its own few. Here they are put into one of a few plain sentences
 ("the hens is gone", "I left Kessler", "Olga left me"), which every rule about endings reads. `holding.py` asks for them
@@ -44,7 +44,7 @@ _GROUP: Final = re.compile(
     r"class|club|league|orchestra|ensemble|faculty|admins?|maintainers?|approvers?|testers?|developers?|designers?|players?|members?|line-up|lineup|carpool|shift)\b",
     re.IGNORECASE,
 )
-"""Groups: whoever leaves their work or place is no longer on a list of such a group's members."""
+"""Groups with lists of members. Somebody who goes to another job or town is no longer in them."""
 _SEVERAL: Final = re.compile(r"\w,\s\w|\w\sand\s\w|\w\s&\s\w")
 _HARM: Final = re.compile(
     r"\b(?:allerg\w{1,6}|intoleran\w{1,4}|avoid|can't\s(?:eat|have|touch|drink)|cannot\s(?:eat|have|touch))\b",
