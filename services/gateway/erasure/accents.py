@@ -23,6 +23,8 @@ _ALIKE: Final = {
     for base in {letter.lower() for letter in _ACCENTED.values()}
 }
 """For each letter its forms with accents, small and capital."""
+_MARKS: Final = "[\u0300-\u036f]*"
+"""Accents that stand behind their letter as characters of their own, as macOS writes the names of files."""
 
 
 def without_accents(text: str) -> str:
@@ -37,6 +39,6 @@ def spellings(beginning: str) -> str:
         beginning: In small letters, without accents.
     """
     return "".join(
-        r"[\s-]" if letter == "-" else f"[{letter}{_ALIKE[letter]}]" if letter in _ALIKE else re.escape(letter)
+        r"[\s-]" if letter == "-" else f"[{letter}{_ALIKE[letter]}]{_MARKS}" if letter in _ALIKE else re.escape(letter)
         for letter in beginning
     )

@@ -123,7 +123,7 @@ def test_spec_3_13_spellings_are_one_word(query: str, text: str, other: str) -> 
 
 def test_spec_3_13_the_log_is_searched_in_every_spelling() -> None:
     pattern = re.compile("|".join(map(spellings, sorted(read("Tomás and my knee-surgery").terms))), re.IGNORECASE)
-    for text in ("Tomas", "TOMÁS", "tomás", "knee surgery", "Knee-surgery"):
+    for text in ("Tomas", "TOMÁS", "tomás", "Toma\u0301s", "knee surgery", "Knee-surgery"):
         assert pattern.match(text), text
     assert not pattern.match("Ben")
     assert re.fullmatch(spellings("a.b"), "á.b")
