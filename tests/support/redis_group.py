@@ -27,8 +27,11 @@ class RedisClusterGroup:
         return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
 
     def start(self) -> None:
-        for node, slots in zip(self.nodes, _SLOTS, strict=True):
+        for epoch, (node, slots) in enumerate(zip(self.nodes, _SLOTS, strict=True), 1):
             node.start()
+            # Nodes of the same epoch settle that among themselves later: one that moves a slot meanwhile takes it back,
+            # and the other drops its keys.
+            node.command("CLUSTER", "SET-CONFIG-EPOCH", str(epoch))
             node.command("CLUSTER", "ADDSLOTSRANGE", str(slots[0]), str(slots[-1]))
             node.command("CLUSTER", "MEET", "127.0.0.1", str(self.nodes[0].port))
         for node in self.nodes:
