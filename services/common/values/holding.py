@@ -133,10 +133,10 @@ def _supersedes(earlier: Said, later: Said) -> Relation:
     one, other = (with_plain_times(with_apostrophes(said.text)) for said in (earlier, later))
     one, other = with_days_alike(one, other)
     one, other = with_bare_names(one, other)
-    earlier, later = replace(earlier, text=as_present(one)), replace(later, text=other)
+    earlier, later = _reworded(earlier, as_present(one)), _reworded(later, other)
     if are_of_two_times(earlier.text, earlier.day, later.text, later.day):
         return Relation.COMPATIBLE
-    as_said, later = later.text, replace(later, text=in_plain_words(later.text))
+    as_said, later = later.text, _reworded(later, in_plain_words(later.text))
     is_same_speaker = earlier.speaker.casefold() == later.speaker.casefold()
     if are_two_designated(earlier.text, later.text):
         return Relation.COMPATIBLE
@@ -145,8 +145,8 @@ def _supersedes(earlier: Said, later: Said) -> Relation:
     if is_unreal(later.text) or is_unreal(earlier.text):
         return Relation.UNKNOWN
     earlier, later = _opened(earlier), _concluded(_opened(later))
-    earlier = replace(earlier, text=without_cause(earlier.text))
-    later = replace(later, text=with_full_name(earlier.text, with_own_noun(earlier.text, later.text)))
+    earlier = _reworded(earlier, without_cause(earlier.text))
+    later = _reworded(later, with_full_name(earlier.text, with_own_noun(earlier.text, later.text)))
     if (neither := ruled_out(earlier.text, later.text, is_same_speaker=is_same_speaker)) is not None:
         return neither
     if is_same_speaker and is_retracted(earlier.text, later.text):
@@ -172,6 +172,10 @@ def _supersedes(earlier: Said, later: Said) -> Relation:
     ):
         return Relation.UPDATE
     return _read_plainly(earlier, later, is_same_speaker=is_same_speaker)
+
+
+def _reworded(said: Said, text: str) -> Said:
+    return said if text == said.text else replace(said, text=text)
 
 
 def _opened(said: Said) -> Said:
@@ -250,7 +254,7 @@ def _read_plainly(earlier: Said, later: Said, *, is_same_speaker: bool) -> Relat
     plain, is_dated = plainly(later.text)
     later = replace(later, text=f"{plain} now" if is_dated else plain, is_announced=later.is_announced or is_dated)
     one, other = in_plain_form(plainly(earlier.text)[0], later.text)
-    earlier, later = replace(earlier, text=one), replace(later, text=other)
+    earlier, later = _reworded(earlier, one), _reworded(later, other)
     if is_same_speaker and gives_another_number(earlier.text, later.text, is_told=later.is_announced):
         return Relation.UPDATE
     is_own = is_same_speaker and not OTHERS.match(earlier.text)

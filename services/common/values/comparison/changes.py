@@ -69,6 +69,7 @@ _DIMENSIONS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = tuple(
     )
 )  # fmt: skip
 """States of which a thing has one at a time: dimension, value, the words that must all be there."""
+_OF_STATES: Final = frozenset(word for _, _, words in _DIMENSIONS for word in words)
 _OF_THINGS: Final = frozenset({"working", "sale", "open", "door", "switch", "fill", "heat", "colour"})
 _NEXT: Final = frozenset(
     {
@@ -117,8 +118,8 @@ def state_conflict(earlier: Clause, later: Clause) -> Relation | None:
 
 
 def _states(clause: Clause) -> dict[str, str]:
-    words = {*clause.words, *(item for item in clause.bag if isinstance(item, str))}
-    found = {dimension: value for dimension, value, needed in _DIMENSIONS if needed <= words}
+    words = _OF_STATES.intersection(clause.words) | _OF_STATES.intersection(clause.bag)
+    found = {dimension: value for dimension, value, needed in _DIMENSIONS if needed <= words} if words else {}
     if found.get("away") == "-" and clause.verb != "be":
         del found["away"]
     if "working" in found and clause.negated:
@@ -238,9 +239,9 @@ def _begun(earlier: Clause, later: Clause) -> bool:
 
 
 def _moved(earlier: Clause, later: Clause) -> bool:
-    is_place = any(isinstance(item, str) and set(item.split()) <= later.names for item in later.rest)
     if later.verb != "move" or later.negated or earlier.negated or earlier.subject != later.subject:
         return False
+    is_place = any(isinstance(item, str) and set(item.split()) <= later.names for item in later.rest)
     was_place = any(isinstance(item, str) and set(item.split()) <= earlier.names for item in earlier.rest)
     return earlier.verb == "live" and was_place and is_place and not _words(earlier) & set(later.rest)
 

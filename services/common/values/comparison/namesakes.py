@@ -7,6 +7,7 @@ from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.words.fields import ENDED, EVENTS
+from services.common.values.words.patterns import CachedPattern
 
 _FAMILY: Final = tuple(
     frozenset(words.split())
@@ -51,9 +52,9 @@ _OTHERS: Final = frozenset(
 """Somebody can be several of these: a friend becomes a husband, a neighbour is the dentist too."""
 _ROLES: Final = "|".join(sorted(_OTHERS.union(*_FAMILY), key=len, reverse=True))
 _WHOSE: Final = r"(?:my|our|his|her|their|(?:[A-Z][\w-]{0,30}\s){0,2}[A-Z][\w-]{0,30}'s)\s(?:(?:\w{2,12})\s)?"
-_NAMED: Final = re.compile(rf"\b(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\s(?P<name>[A-Z][\w-]{{1,30}})\b")
+_NAMED: Final = CachedPattern(rf"\b(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\s(?P<name>[A-Z][\w-]{{1,30}})\b")
 """As in "my older brother Jan"."""
-_EXPLAINED: Final = re.compile(rf"\b(?P<name>[A-Z][\w-]{{1,30}}),\s(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\b")
+_EXPLAINED: Final = CachedPattern(rf"\b(?P<name>[A-Z][\w-]{{1,30}}),\s(?i:{_WHOSE})(?P<role>(?i:{_ROLES}))\b")
 """As in "Jan, my brother, ..."."""
 _WITH_ROLE: Final = re.compile(
     r"^(?:[Mm]y|[Oo]ur)\s(?:[a-z][a-z-]{1,14}\s)?(?P<role>[a-z][a-z-]{1,14})\s(?P<name>[A-Z][\w-]{1,30})(?=\s[a-z]|'s\s)"
@@ -114,7 +115,9 @@ def _bare(text: str, other: str) -> str:
 def _people(text: str) -> tuple[tuple[str, str], ...]:
     """The people in a text that are named with a role, each as name and role."""
     return tuple(
-        (match["name"], match["role"].casefold()) for found in (_NAMED, _EXPLAINED) for match in found.finditer(text)
+        (match["name"], match["role"].casefold())
+        for found in (_NAMED, _EXPLAINED)
+        for match in found.pattern.finditer(text)
     )
 
 

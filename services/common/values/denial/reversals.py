@@ -15,6 +15,7 @@ from services.common.values.reading.clauses import Clause
 from services.common.values.reading.people import OTHERS
 from services.common.values.reading.pieces import read_statement
 from services.common.values.words.nouns import nouns_of
+from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.unsure import UNSURE
 
 _CHARS_MAX: Final = 200
@@ -43,7 +44,7 @@ _GETS: Final = re.compile(
 )
 _WHO: Final = r"(?P<who>(?:the|my|our)\s[\w'-]{2,30}(?:\s[\w'-]{2,30}){0,2}?|(?-i:[A-Z])[\w'-]{1,30})"
 _WHAT: Final = r"(?:(?:all|any|new|more|the|its|your|my|our)\s){0,2}(?P<what>[\w-]{2,30}(?:\s[\w-]{2,30})??)"
-_REFUSES: Final = re.compile(
+_REFUSES: Final = CachedPattern(
     rf"(?:^|[\s,;:]){_WHO}\s(?:(?:now|currently|also)\s)?(?:refuses?|rejects?|declines?|blocks?|bars?|turns?\saway|"
     r"(?:(?:won't|doesn't|don't|can't|cannot|does\snot|will\snot)\s)(?:take|accept|allow|admit|serve|process|read)|"
     rf"(?:is|are)\s(?:refusing|rejecting|declining|blocking)|(?:takes?|accepts?|allows?|admits?|serves?)\sno|skips?)\s{_WHAT}"

@@ -100,8 +100,9 @@ def requantifies(earlier: str, later: str) -> bool:
     return False
 
 
-def _words(text: str) -> list[str]:
-    return [token.lower for token in tokenize(text)]
+@text_cache(4_096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(token.lower for token in tokenize(text))
 
 
 def _is_one_matter(earlier: str, later: str, unit: str) -> bool:

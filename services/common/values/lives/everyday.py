@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from services.common.text_cache import text_cache
 from services.common.values.reading.clauses import Clause
 from services.common.values.words.lexicon import KIN
 from services.common.values.words.nouns import nouns_of
+from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.tokens import lemma
 
 _MODES: Final[Mapping[str, re.Pattern[str]]] = {
@@ -28,7 +30,7 @@ _MODES: Final[Mapping[str, re.Pattern[str]]] = {
         ("home", r"work\s+from\s+home|working\s+from\s+home"),
     )
 }
-_COMMUTE: Final = re.compile(
+_COMMUTE: Final = CachedPattern(
     r"\b(?:to|into|(?:arrive|arrived|turn\s+up|drops?\s+(?:me|us)|dropped\s+(?:me|us)|get)\s+at)\s+(?:the\s+|my\s+)?"
     r"(?P<where>work|office|desk|school|university|uni|campus|college|lab|clinic|shop|hospital|church|mass|nursery|kindergarten|town|training|practice|hospital|ward|studio|yard|factory|plant|workshop|site)\b",
     re.IGNORECASE,
@@ -45,7 +47,7 @@ _ONCE: Final = re.compile(
 )
 _AS_A_RULE: Final = re.compile(r"\b(?:since|now|nowadays|these\sdays|every)\b", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[,.;:]")
-_SPEAKER: Final = re.compile(r"\b(?:i|i'm|we|me|us)\b", re.IGNORECASE)
+_SPEAKER: Final = CachedPattern(r"\b(?:i|i'm|we|me|us)\b", re.IGNORECASE)
 _EXPECTS: Final = re.compile(
     r"\b(?:i'm|i\s+am|we're|we\s+are|my\s+(?:wife|partner|girlfriend)\s+is)\s+(?:\w+\s+)?(?:pregnant|expecting)\b",
     re.IGNORECASE,
@@ -102,9 +104,10 @@ def commute_keys(text: str) -> frozenset[str]:
     return frozenset({f"commute:{_SAME_PLACES.get(place, place)}"})
 
 
-def _modes(text: str) -> set[str]:
+@text_cache(1_024)
+def _modes(text: str) -> frozenset[str]:
     part = next(part for part in _CLAUSE_END.split(text) if _COMMUTE.search(part))
-    return {mode for mode, pattern in _MODES.items() if pattern.search(part)}
+    return frozenset(mode for mode, pattern in _MODES.items() if pattern.search(part))
 
 
 def is_born(earlier: str, later: str) -> bool:

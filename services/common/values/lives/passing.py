@@ -165,6 +165,7 @@ _CLOSED_A_DAY: Final = re.compile(
 """A place that opens again."""
 
 
+@text_cache(4_096)
 def is_for_a_while(text: str) -> bool:
     """Returns whether a statement says of itself that it holds for a while only: "for two weeks", "for now"."""
     if _CLOSED_A_DAY.search(text) is not None or _ONCE.search(text) is not None:

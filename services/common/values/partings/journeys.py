@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from services.common.values.words.lexicon import MONTHS, WEEKDAYS
+from services.common.values.words.patterns import CachedPattern
 
 _CHARS_MAX: Final = 200
 _PLACE: Final = r"(?P<place>(?-i:[A-Z])[\w'-]{2,30})"
@@ -23,13 +24,13 @@ _OF_PLACE: Final = re.compile(
     rf"(?:[\w-]{{2,20}}\s)?{_EVENT}\s(?:in|to)\s{_PLACE_TOO})(?=$|\s|[.,;!])",
     re.IGNORECASE,
 )
-_OFF: Final = re.compile(
+_OFF: Final = CachedPattern(
     r"\b(?:called\soff|cancell?ed|scrapped|axed|(?:not|isn't|ain't)\s(?:happening|taking\splace|going\sahead)|(?:won't|will\snot)\s(?:happen|take\splace|go\sahead)|"
     r"fell\sthrough|fallen\sthrough|(?:is|was|'s)\soff(?!\s(?:to|on)\b)|pulled\sthe\splug|pulled\sout\sof|withdrew\sfrom|withdrawn\sfrom|dropped\sout\sof|"
     r"(?:have|had)\sto\s(?:cancel|skip|miss)|online\s(?:only|now|instead)|(?:moved|gone|went)\sonline)\b",
     re.IGNORECASE,
 )
-_OPEN: Final = re.compile(
+_OPEN: Final = CachedPattern(
     r"\b(?:if|might|may|maybe|perhaps|would|could|should|almost|nearly|unless|last\s(?:year|month)|ago)\b|n't\s(?:called|cancel)|\?",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from typing import Final
 from services.common.values.reading.people import OTHERS
 from services.common.values.reading.pieces import read_statement
 from services.common.values.reading.whose import RELATIVES, people_in, spoken, turned_to
+from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.tokens import lemma
 
 _LEFT_WORK: Final = re.compile(
@@ -72,7 +73,7 @@ _ACCESS: Final = re.compile(
     r"(?:to|for|of|on|in) (?:the|our) "
 )
 """What somebody can open or enter."""
-_BRIEFLY: Final = re.compile(
+_BRIEFLY: Final = CachedPattern(
     r"\bfor\s(?:(?:two|three|four|five|six|some|several|\d{1,2})\s(?:days|weeks|months)|the\s(?:day|night|week|weekend|summer|winter)|a\s(?:\w+\s)?(?:days?|weeks?|while|holiday|conference|meeting))\b|\b(?:holidays?|vacation|until|till|back\son)\b",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from typing import Final
 
 from services.common.text_cache import text_cache
 from services.common.values.words.lexicon import MONTHS, SMALL_NUMBERS, VERBS, WEEKDAYS
+from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.tokens import lemma
 
 _CHARS_MAX: Final = 250
@@ -82,10 +83,10 @@ _NO_APOSTROPHE: Final = re.compile(
 _MONTH: Final = "|".join(map(re.escape, MONTHS))
 _DATE: Final = rf"(?:{_MONTH})\s\d{{1,2}}|(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})"
 _DAY: Final = rf"(?:(?:{'|'.join(WEEKDAYS)}|{_DATE})\b)"
-_BARE_DAY: Final = re.compile(
+_BARE_DAY: Final = CachedPattern(
     rf"(?<=[a-z])(?P<be>\sis|'s|\swas)(?P<adverb>\s(?:actually|really|now)|)\s(?={_DAY})", re.IGNORECASE
 )
-_ON_DAY: Final = re.compile(rf"(?:\sis|'s|\swas)(?:\s(?:actually|really|now))?\son\s(?={_DAY})", re.IGNORECASE)
+_ON_DAY: Final = CachedPattern(rf"(?:\sis|'s|\swas)(?:\s(?:actually|really|now))?\son\s(?={_DAY})", re.IGNORECASE)
 _IN_ONE: Final = re.compile(r"\bin\sa\s(?P<unit>week|fortnight)(?:'s\stime)?\b", re.IGNORECASE)
 _MINUTES: Final = {"fifteen": "15", "thirty": "30", "forty-five": "45"}
 _HALF_PAST: Final = re.compile(
@@ -149,7 +150,7 @@ _DOING_AGAIN: Final = re.compile(
 )
 """As in "I'm reading my books on paper again", without what is said beside it."""
 
-_MINE: Final = re.compile(
+_MINE: Final = CachedPattern(
     r"\b(?P<whose>mine|ours)\s(?=(?:is|are|has|have|costs?|runs?|starts?|takes?)\b)", re.IGNORECASE
 )
 _OWN_THING: Final = re.compile(
@@ -227,6 +228,7 @@ def in_plain_words(text: str) -> str:
     return plain if plain != text.replace("\u2019", "'") else text
 
 
+@text_cache(4_096)
 def with_apostrophes(text: str) -> str:
     """Returns a statement with the apostrophes that people leave out: "im on the stall", "she doesnt smoke"."""
     return _NO_APOSTROPHE.sub(_with_apostrophe, text)
@@ -238,6 +240,7 @@ def _with_apostrophe(match: re.Match[str]) -> str:
     return f"{match[group]}{ends[group]}"
 
 
+@text_cache(4_096)
 def with_plain_times(text: str) -> str:
     """Returns a statement with "in three weeks" for "three weeks from today", and "in two weeks" for "in a fortnight".
 
@@ -254,7 +257,7 @@ def with_days_alike(earlier: str, later: str) -> tuple[str, str]:
     """Returns two statements with "on" before their days: "the meeting is Tuesday", "the meeting is on Thursday"."""
     if _ON_DAY.search(earlier if _BARE_DAY.search(later) else later) is None:
         return earlier, later
-    one, other = (_BARE_DAY.sub(r"\g<be>\g<adverb> on ", text) for text in (earlier, later))
+    one, other = (_BARE_DAY.pattern.sub(r"\g<be>\g<adverb> on ", text) for text in (earlier, later))
     return one, other
 
 

@@ -178,12 +178,21 @@ class _OtherEnd(NamedTuple):
     is_new: bool
 
 
+@text_cache(4_096)
+def _plain(text: str) -> tuple[str, bool]:
+    return plainly(_UNTIL_NOTICE.sub("", text))
+
+
+@text_cache(4_096)
+def _is_brief(text: str) -> bool:
+    return _FOR_A_WHILE.search(_SINCE.sub("", text)) is not None
+
+
 @text_cache(2_048)
 def _other_end(earlier: str, later: str) -> _OtherEnd | None:
     """What two statements share and in what they differ; None where both may hold."""
-    later, is_dated = plainly(_UNTIL_NOTICE.sub("", later))
-    earlier = plainly(_UNTIL_NOTICE.sub("", earlier))[0]
-    if _FOR_A_WHILE.search(_SINCE.sub("", later)) or _ALSO.search(later) or _FOR_A_WHILE.search(earlier):
+    earlier, (later, is_dated) = _plain(earlier)[0], _plain(later)
+    if _is_brief(later) or _ALSO.search(later) or _FOR_A_WHILE.search(earlier):
         return None
     old, _ = _read(earlier)
     new, is_new = _read(later)

@@ -34,12 +34,17 @@ def is_the_opposite(earlier: str, later: str, *, is_new: bool = False) -> bool:
         is_new: Whether something beside the words says that it is new; else "now" or "once more" must.
     """
     first, second = _words(earlier), _words(later)
-    if not is_new and _NEW.search(_REMARK.split(later, maxsplit=1)[0]) is None:
+    if not is_new and not _says_new(later):
         return False
     if not _WORDS_MIN <= len(first) == len(second):
         return False
     differing = [{a, b} for a, b in zip(first, second, strict=True) if a != b]
     return len(differing) == 1 and differing[0] in _OPPOSITES
+
+
+@text_cache(4_096)
+def _says_new(text: str) -> bool:
+    return _NEW.search(_REMARK.split(text, maxsplit=1)[0]) is not None
 
 
 @text_cache(4_096)

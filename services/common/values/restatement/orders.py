@@ -100,12 +100,17 @@ def in_plain_form(earlier: str, later: str) -> tuple[str, str]:
     "You can call me after eight" is "call me after eight", "no need to call me" is "do not call me"; "the lorry may
     carry three tonnes" is a limit and no guess where both statements say it in the same way.
     """
-    earlier, later = (_HAD_TO.sub(_did, text) for text in (earlier, later))
+    earlier, later = _as_done(earlier), _as_done(later)
     first, second = _MAY.search(earlier), _MAY.search(later)
     if first is not None and second is not None and lemma(first["verb"].casefold()) == lemma(second["verb"].casefold()):
         earlier, later = (re.sub(r"\bmay\b", "can", text, flags=re.IGNORECASE) for text in (earlier, later))
     plain = [as_order(text) for text in (earlier, later)]
     return (plain[0], plain[1]) if all(plain) else (earlier, later)
+
+
+@text_cache(4_096)
+def _as_done(text: str) -> str:
+    return _HAD_TO.sub(_did, text)
 
 
 def is_taken_off(earlier: str, piece: str) -> bool:

@@ -15,6 +15,7 @@ from services.common.values.model import Value, ValueKind
 from services.common.values.reading.splitting import DETERMINERS
 from services.common.values.restatement.orders import as_order, is_one_off
 from services.common.values.words.nouns import nouns_of
+from services.common.values.words.patterns import CachedPattern
 from services.common.values.words.quantities import ValueReader
 from services.common.values.words.tokens import tokenize
 
@@ -47,7 +48,7 @@ _OLD_ONE: Final = re.compile(
 """As in "back to the old time for the daily digest, 8 in the morning"."""
 _ASIDE: Final = re.compile(r"[,;:]\s|\s(?:because|since|so)\s", re.IGNORECASE)
 _IN_A_WAY: Final = frozenset({"in", "with", "as", "by"})
-_BESIDE: Final = re.compile(
+_BESIDE: Final = CachedPattern(
     r"\b(?:also|too(?!\s\w)|as\swell|both|another|sometimes|if|when|unless|not|never)\b|n't\b|\?", re.IGNORECASE
 )
 _COUNTED: Final = frozenset({ValueKind.TIME, ValueKind.NUMBER, ValueKind.QUANTITY, ValueKind.MONEY, ValueKind.DATE})
@@ -63,7 +64,7 @@ def is_wanted_otherwise(earlier: str, later: str, *, is_other_day: bool) -> bool
     """
     if len(earlier) > _CHARS_MAX or len(later) > _CHARS_MAX or _BESIDE.search(earlier) or not is_other_day:
         return False
-    one, other = (_WISH.match(_REASON_FIRST.sub("", text)) for text in (earlier, later))
+    one, other = (_wish(text) for text in (earlier, later))
     if one is not None and other is not None and not _BESIDE.search(later):
         is_same = (
             one["what"].casefold() == other["what"].casefold() and one["link"].casefold() == other["link"].casefold()
@@ -77,6 +78,11 @@ def is_wanted_otherwise(earlier: str, later: str, *, is_other_day: bool) -> bool
         return True
     is_choice = one is not None or bool(orders[0])
     return is_choice and (_returns_to_another(earlier, later) or _is_old_value(earlier, later))
+
+
+@text_cache(4_096)
+def _wish(text: str) -> re.Match[str] | None:
+    return _WISH.match(_REASON_FIRST.sub("", text))
 
 
 def _is_in_another_way(earlier: str, later: str) -> bool:
