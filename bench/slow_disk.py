@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -44,6 +44,9 @@ from bench.texts import TextSource
 P99_MILLISECONDS_MAX: Final = 50.0
 _TICK_SECONDS: Final = 0.005
 _PAUSE_SECONDS: Final = 0.02
+_POLL_SECONDS: Final = 1.0
+_TELL_SECONDS: Final = 60.0
+"""Between two lines on what was seen so far: a run takes more than an hour."""
 _BATCH: Final = 32
 _USERS: Final = 8
 
@@ -169,6 +172,20 @@ async def _address(process: asyncio.subprocess.Process) -> str:
     return address
 
 
+def _progress(fsync_seconds: float, seconds: Sequence[float]) -> Callable[[int], None]:
+    """What prints, once a minute, how many deliveries wait and the times of the health checks so far."""
+    told = time.monotonic()
+
+    def tell(pending: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _TELL_SECONDS:
+            told = time.monotonic()
+            p99 = times_of(seconds).p99
+            print(f"fsync {fsync_seconds:g} s: {pending} deliveries wait, p99 so far {p99:.1f} ms", file=sys.stderr)
+
+    return tell
+
+
 async def _measure(library: Path, fsync_seconds: float, turns: int, chars: int) -> Run:
     seconds: list[float] = []
     floor: list[float] = []
@@ -191,7 +208,7 @@ async def _measure(library: Path, fsync_seconds: float, turns: int, chars: int) 
         gateway = Gateway(channel)
         await _import(gateway, turns, chars)
         imported = time.perf_counter() - begin
-        await gateway.wait_delivered()
+        await gateway.wait_delivered(on_progress=_progress(fsync_seconds, seconds), poll_seconds=_POLL_SECONDS)
         delivered = time.perf_counter() - begin
         for task in calling:
             task.cancel()
