@@ -173,7 +173,7 @@ async def _address(process: asyncio.subprocess.Process) -> str:
 
 
 def _progress(fsync_seconds: float, seconds: Sequence[float]) -> Callable[[int], None]:
-    """Returns a function that prints, once a minute, how many deliveries wait and the p99 of the health checks so far."""
+    """Returns what prints each minute how many deliveries wait and the p99 of the health checks so far."""
     told = time.monotonic()
 
     def tell(pending: int) -> None:
